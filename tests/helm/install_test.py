@@ -1,0 +1,376 @@
+#!/usr/bin/env python3
+"""install_test.py --tenure TENURE --pause PAUSE --worker WORKER [TEST]...: releases of helm/tenure on a real Kubernetes."""
+import concurrent.futures
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import yaml
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "k8s"))
+import charts  # noqa: E402
+import cluster  # noqa: E402
+import shown  # noqa: E402
+from charts import merged, values_of  # noqa: E402
+from scene import PATIENCE, TENURE, WORK, Scene, main, record, until, verdict  # noqa: E402
+
+# The kinds of which a chart, an agent or a controller may leave objects in a namespace.
+KINDS = ("deployments,replicasets,statefulsets,pods,services,endpointslices,serviceaccounts,roles,rolebindings,configmaps,"
+         "secrets,poddisruptionbudgets,networkpolicies,leases")
+
+
+class Release(Scene):
+    """A namespace, and a release in it."""
+
+    release = "db"
+
+    def setUp(self):
+        super().setUp()
+        self.overlay = "helm/tenure"
+
+    def helm(self, *words, given=None, check=True):
+        """The ended process."""
+        done = charts.helm(*words, "--namespace", self.space, given=given, variables=self.variables())
+        if check and done.returncode != 0:
+            raise AssertionError(f"helm {' '.join(map(str, words))}: {done.stderr}")
+        return done
+
+    def variables(self):
+        admin = self.cluster.keys.file("admin.conf")
+        return {"KUBECONFIG": str(admin), "HOME": str(self.cluster.folder), "PATH": f"{cluster.PROGRAMS}:{os.environ['PATH']}"}
+
+    def values(self, mode="guard", way="endpoints", worker="obedient", **more):
+        """The workload of the tests, which stamps."""
+        # Who does not know its version gets one that says nothing.
+        command = ["/bin/worker", "/stamps", "$(POD_NAME)", worker]
+        if mode == "exit-code":
+            command = ["/bin/sh", "-c", f"TENURE_VERSION=1 exec /bin/worker /stamps $POD_NAME {worker}"]
+        if mode == "signal":
+            command = ["/bin/sh", "-c", f"trap 'TENURE_VERSION=1 exec /bin/worker /stamps $POD_NAME {worker}' USR1; "
+                       "while :; do sleep 1 & wait $!; done", "work"]
+            more = merged({"tenure": {"stop": {"signal": {"commandLine": "/bin/sh -c trap"}}}}, more)
+        return merged(values_of(mode, way), {
+            "image": {"repository": WORK, "tag": "1"}, "command": command, "args": [],
+            "env": [{"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}],
+            "volumes": [{"name": "stamps", "hostPath": {"path": str(self.stamps)}}],
+            "volumeMounts": [{"name": "stamps", "mountPath": "/stamps"}],
+            "tenure": {"image": {"repository": TENURE, "tag": "1"}, "ttl": "15s" if mode == "exit-code" else "6s"}}, more)
+
+    def install(self, values, *words):
+        self.knows_its_version = values["tenure"]["stop"]["mode"] not in ("signal", "exit-code")
+        return self.helm("install", self.release, charts.CHART, "--values", "-", *words, given=yaml.safe_dump(values)).stdout
+
+    def upgrade(self, values, *words, chart=charts.CHART):
+        self.helm("upgrade", self.release, chart, "--values", "-", *words, given=yaml.safe_dump(values))
+
+    def rolled_to(self, tag, replicas=2):
+        """All pods have that image of the workload, and one of them is active."""
+        until(lambda: len(self.pods()) == replicas and
+              all(charts.containers(one["spec"])["main"]["image"].endswith(tag) for one in self.pods().values()),
+              f"all pods are of image {tag}", PATIENCE)
+        return self.becomes_active()
+
+    def named(self):
+        """Whom the slice of the Service names."""
+        return set().union(*(shown.endpoints(one) for one in self.cluster.get(self.path("endpointslices"))["items"]))
+
+    def deleted(self, pod):
+        self.cluster.kubectl("delete", "pod", pod, "-n", self.space, "--wait=false")
+
+
+class Admitted(Release):
+    """What an API server says of each, before anything runs."""
+
+    def test_a_server_takes_each(self):
+        def apply(one):
+            what, values = one
+            text = charts.template(values, "--no-hooks", space=self.space)
+            done = self.cluster.kubectl("apply", "--dry-run=server", "-n", self.space, "-f", "-", given=text.stdout, check=False)
+            return what, text.stderr + done.stderr
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            said = [(what, why) for what, why in pool.map(apply, charts.matrix()) if why]
+        self.assertEqual(said, [])
+
+    def test_pods_are_admitted_where_restricted_is_enforced(self):
+        self.cluster.kubectl("label", "namespace", self.space, "pod-security.kubernetes.io/enforce=restricted")
+        for what, values in charts.matrix():
+            if what == "everything":
+                continue  # it has containers of somebody else's
+            objects = [one for one in yaml.safe_load_all(charts.template(values, space=self.space).stdout) if one]
+            template = charts.workload(objects)["spec"]["template"]
+            test = [one for one in objects if one["kind"] == "Pod"]
+            for one in (template, *test):
+                with self.subTest(f"{what} {one.get('kind', 'template')}"):
+                    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"},
+                           "spec": {**one["spec"], "serviceAccountName": "default"}}
+                    status, said = self.cluster.api("POST", self.path("pods") + "?dryRun=All", pod)
+                    self.assertEqual(status, 201, said)
+        pod["spec"]["securityContext"] = {}
+        self.assertEqual(self.cluster.api("POST", self.path("pods") + "?dryRun=All", pod)[0], 403, "nothing is enforced")
+
+
+class Lifecycle(Release):
+    """From the installation to the end."""
+
+    def test_what_the_notes_say_shows_who_leads_and_kills_it(self):
+        said = self.install(self.values(), "--wait", f"--timeout={PATIENCE}s")
+        active, others = self.active_and_standby()
+        commands = [line.strip() for line in said.splitlines() if line.startswith("    kubectl ")]
+        self.assertEqual(len(commands), 3, said)
+        lease, status, kill = commands
+        self.assertIn(active + "_tenure-", self.shell(lease))
+        self.assertRegex(self.shell(status), rf"(?m)^db +\S+ +\S+ +{active} ")
+        self.shell(kill + " --wait=false")
+        self.assertIn(self.becomes_active([active]), others)
+        self.judge()
+
+    def shell(self, command):
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True,
+                              env={**os.environ, **self.variables()}, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, command + "\n" + done.stdout + done.stderr)
+        return done.stdout
+
+    def test_helm_test_finds_out_who_holds(self):
+        self.install(self.values())
+        active, _ = self.active_and_standby()
+        said = self.helm("test", self.release, "--logs", f"--timeout={PATIENCE}s").stdout
+        self.assertIn("Succeeded", said)
+        self.assertRegex(said, rf"(?m)^db +\S+ +observer\S* +{active} ")
+        self.judge(least_terms=1)
+
+    def test_helm_test_fails_where_the_store_does_not_answer(self):
+        values = merged(self.values(), {"tenure": {"store": {"kind": "etcd", "endpoints": [f"http://{cluster.HOST}:1"]}}})
+        self.install(values)
+        done = self.helm("test", self.release, "--logs", "--timeout=30s", check=False)
+        self.assertNotEqual(done.returncode, 0, done.stdout)
+
+    def test_an_upgrade_and_a_rollback_have_one_workload_at_a_time(self):
+        newer = self.newer_chart()
+        for way in ("endpoints", "gate"):
+            with self.subTest(way):
+                self.release = "db"
+                self.install(self.values(way=way))
+                self.active_and_standby()
+                after = self.values(way=way, tenure={"image": {"tag": "2"}}, image={"tag": "2"})
+                self.upgrade(after, chart=newer)
+                self.rolled_to(":2")
+                self.assertIn("tenure-99.0.0", self.helm("list").stdout)
+                self.helm("rollback", self.release, "1")
+                self.rolled_to(":1")
+                self.judge(least_terms=3)
+                self.uninstall()
+
+    def newer_chart(self):
+        """The same with a later version, as a package."""
+        place = self.stamps.parent / (self.space + "-chart")
+        shutil.copytree(charts.ROOT / "helm/tenure", place / "tenure")
+        for chart in (place / "tenure", place / "tenure/charts/tenure-library"):
+            said = yaml.safe_load((chart / "Chart.yaml").read_text())
+            said["version"] = said["appVersion"] = "99.0.0"
+            for one in said.get("dependencies", []):
+                one["version"] = "99.0.0"
+            (chart / "Chart.yaml").write_text(yaml.safe_dump(said))
+        self.helm("package", place / "tenure", "--destination", place)
+        return place / "tenure-99.0.0.tgz"
+
+    def test_another_upgrade_leaves_the_traffic_alone(self):
+        self.install(self.values())
+        active, _ = self.active_and_standby()
+        until(lambda: self.named() == {active}, "the active pod is named", PATIENCE)
+        with shown.Shown(self.cluster, self.path("endpointslices"), shown.endpoints) as seen:
+            self.upgrade(self.values(podDisruptionBudget={"enabled": False}))
+            self.helm("rollback", self.release, "1")
+            self.stays_active(active, 5)
+            self.assertEqual(set(map(frozenset, seen.since(0))), {frozenset({active})})
+        self.judge(least_terms=1)
+
+    def test_a_strategy_is_replaced_by_another(self):
+        """The API server fills in `rollingUpdate`, which must not be there with `Recreate`."""
+        self.install(self.values(strategy={"type": "RollingUpdate"}, replicas=0))
+        self.upgrade(self.values(strategy={"type": "Recreate"}, replicas=0))
+        self.assertEqual(self.strategy(), {"type": "Recreate"})
+        self.helm("rollback", self.release, "1")
+        self.assertEqual(self.strategy()["type"], "RollingUpdate")
+        self.upgrade(self.values(way="gate", replicas=0))
+        self.assertEqual(self.strategy()["rollingUpdate"], {"maxSurge": 0, "maxUnavailable": "100%"})
+
+    def strategy(self):
+        return self.cluster.get(self.path("deployments", "db"))["spec"]["strategy"]
+
+    def uninstall(self):
+        self.helm("uninstall", self.release, "--wait", f"--timeout={PATIENCE}s")
+        until(lambda: not self.pods(), "all pods have ended", PATIENCE)
+
+    # docs/helm.md: versions go on from there.
+    LEFT = "lease.coordination.k8s.io/db"
+
+    def test_after_a_scale_to_nothing_only_the_released_lease_is_left(self):
+        self.install(self.values(dashboard={"enabled": True}, networkPolicy={"enabled": True}))
+        self.active_and_standby()
+        self.helm("test", self.release, f"--timeout={PATIENCE}s")
+        self.cluster.kubectl("scale", "deployment/db", "--replicas=0", "-n", self.space)
+        self.cluster.kubectl("wait", "pod", "--for=delete", "--all", "-n", self.space, f"--timeout={PATIENCE}s")
+        self.uninstall()
+        until(lambda: self.objects() == {self.LEFT}, f"{self.LEFT} alone is left", PATIENCE)
+        self.assertFalse(self.lease()["spec"].get("holderIdentity"))
+        self.judge(least_terms=1)
+
+    def test_what_is_left_of_running_pods_is_leases(self):
+        """Their agents lose their rights before they end."""
+        self.install(self.values())
+        self.active_and_standby()
+        self.uninstall()
+        until(lambda: all(one.startswith("lease.") for one in self.objects()), "only Leases are left", PATIENCE)
+        self.assertIn(self.LEFT, self.objects())
+        self.cluster.kubectl("delete", "lease", "-n", self.space, "-l", "tenure.dev/election=db")
+        self.assertEqual(self.objects(), {self.LEFT})
+        # Another release of the name takes part as before, with less rights, too.
+        self.install(self.values(tenure={"rbac": {"leases": "named"}}))
+        self.becomes_active()
+        self.upgrade(self.values(tenure={"rbac": {"leases": "named"}, "log": {"level": "debug"}}))
+        self.becomes_active()
+        self.uninstall()
+        until(lambda: self.objects() == {self.LEFT}, f"{self.LEFT} alone is left", PATIENCE)
+        self.judge()
+
+    def objects(self):
+        found = set(self.cluster.kubectl("get", KINDS, "-n", self.space, "-o", "name").split())
+        return found - {"serviceaccount/default", "configmap/kube-root-ca.crt"}
+
+
+class Modes(Release):
+    """Each way to stop a workload, with a way of traffic that fits."""
+
+    def fails_over(self, mode, way, replicas=2, **more):
+        self.install(self.values(mode, way, replicas=replicas, **more))
+        active = self.becomes_active()
+        self.wait_for_standbys(mode, replicas)
+        active = self.becomes_active()
+        self.deleted(active)
+        following = self.becomes_active([active])
+        self.shown(way, following)
+        self.judge()
+
+    def wait_for_standbys(self, mode, replicas):
+        if mode in ("exec", "exit-code"):
+            until(lambda: len(self.pods()) == replicas and all(self.is_listed(pod) for pod in self.pods()),
+                  "all pods are listed", PATIENCE)
+        else:
+            self.active_and_standby(replicas)
+
+    def shown(self, way, pod):
+        if way == "endpoints":
+            until(lambda: self.named() == {pod}, f"{pod} alone is named", PATIENCE)
+        if way == "label":
+            until(lambda: {pod} == set().union(*map(shown.labelled, self.pods().values())), f"{pod} is labelled", PATIENCE)
+        if way in ("gate", "probe"):
+            until(lambda: shown.is_ready(self.pods()[pod]), f"{pod} is Ready", PATIENCE)
+
+    def test_guard_label(self):
+        self.fails_over("guard", "label", replicas=3)
+
+    def test_guard_gate(self):
+        self.fails_over("guard", "gate")
+
+    def test_guard_probe(self):
+        self.fails_over("guard", "probe")
+
+    def test_guard_endpoints_in_a_stateful_set(self):
+        self.fails_over("guard", "endpoints", kind="StatefulSet")
+
+    def test_guard_with_named_leases(self):
+        self.install(self.values(tenure={"rbac": {"leases": "named"}}))
+        active = self.becomes_active()
+        until(lambda: len(self.pods()) == 2 and all((self.status_of(pod, "tenure") or {}).get("ready") for pod in self.pods()),
+              "both agents are ready", PATIENCE)
+        self.deleted(active)
+        following = self.becomes_active([active])
+        self.assertNotIn("forbidden", self.logs(following, "tenure"))
+        self.assertNotIn("may not", self.logs(following, "tenure"))
+        self.assertEqual([one["metadata"]["name"] for one in self.cluster.get(self.path("leases"))["items"]], ["db"])
+        self.judge()
+
+    def test_guard_plain_endpoints(self):
+        self.fails_over("guard-plain", "endpoints")
+
+    def test_exec_endpoints(self):
+        self.fails_over("exec", "endpoints")
+
+    def test_signal_label(self):
+        self.fails_over("signal", "label")
+
+    def test_exit_code_label(self):
+        self.fails_over("exit-code", "label")
+
+
+class Stores(Release):
+    """Stores of one's own, that ask for all that they can ask for; the secrets come from Secrets."""
+
+    def starts(self, name, *words):
+        server = cluster.Part(self.cluster.folder, f"{self.space}-{name}", *words).start()
+        self.addCleanup(server.kill)
+
+    def answers(self, *words):
+        return subprocess.run(list(map(str, words)), capture_output=True, text=True).returncode == 0
+
+    def secret(self, name, *words):
+        self.cluster.kubectl("create", "secret", "generic", name, "-n", self.space, *words)
+
+    def fails_over(self, store):
+        self.install(self.values(tenure={"store": store, "ttl": "10s"}))
+        active = self.becomes_active()
+        until(lambda: len(self.pods()) == 2 and all((self.status_of(pod, "tenure") or {}).get("ready") for pod in self.pods()),
+              "both agents are ready", PATIENCE)
+        self.assertNotIn("everybody can read", self.logs(active, "tenure"))
+        said = self.helm("test", self.release, "--logs", f"--timeout={PATIENCE}s").stdout
+        self.assertRegex(said, rf"(?m)^db +\S+ +observer\S* +{active} ")
+        self.deleted(active)
+        following = self.becomes_active([active])
+        until(lambda: self.named() == {following}, f"{following} alone is named", PATIENCE)
+        self.assertIsNone(self.lease())
+        self.judge()
+
+    def test_etcd_with_certificates_and_a_password(self):
+        keys, url = self.cluster.keys, f"https://{cluster.HOST}:12379"
+        keys.issue("etcd", "/CN=etcd", f"IP:{cluster.HOST}")
+        keys.issue("client", "/O=clients")  # etcd takes no common name on this way
+        self.starts("etcd", cluster.ETCD, "--data-dir", self.cluster.folder / self.space, "--listen-client-urls", url,
+                    "--advertise-client-urls", url, "--listen-peer-urls", "http://127.0.0.1:12380",
+                    "--initial-advertise-peer-urls", "http://127.0.0.1:12380",
+                    "--initial-cluster", "default=http://127.0.0.1:12380", "--client-cert-auth",
+                    "--trusted-ca-file", keys.file("ca.pem"), "--cert-file", keys.file("etcd.pem"),
+                    "--key-file", keys.file("etcd.key"))
+        control = [cluster.ETCD.with_name("etcdctl"), "--endpoints", url, "--cacert", keys.file("ca.pem"),
+                   "--cert", keys.file("client.pem"), "--key", keys.file("client.key")]
+        until(lambda: self.answers(*control, "endpoint", "health"), "etcd answers", PATIENCE)
+        for words in (("user", "add", "root:sesame"), ("user", "grant-role", "root", "root"), ("user", "add", "tenure:sesame"),
+                      ("role", "add", "tenure"), ("role", "grant-permission", "tenure", "readwrite", "db", "db0"),
+                      ("user", "grant-role", "tenure", "tenure"), ("auth", "enable")):
+            self.assertTrue(self.answers("env", "ETCDCTL_API=3", *control, *words), words)
+        self.secret("etcd-tls", f"--from-file=ca.crt={keys.file('ca.pem')}", f"--from-file=tls.crt={keys.file('client.pem')}",
+                    f"--from-file=tls.key={keys.file('client.key')}")
+        self.secret("etcd", "--from-literal=password=sesame")
+        self.fails_over({"kind": "etcd", "endpoints": [url], "user": "tenure", "passwordSecret": {"name": "etcd"},
+                         "tls": {"secretName": "etcd-tls", "certificateKey": "tls.crt", "privateKeyKey": "tls.key"}})
+
+    def test_consul_with_a_token(self):
+        token = "8ad7ad5d-3f2b-4a4c-9d7e-3e0a5f6b7c8d"
+        acl = f'acl {{ enabled = true  default_policy = "deny"  tokens {{ initial_management = "{token}" }} }}'
+        program = cluster.SERVERS / "consul-today/consul"
+        self.starts("consul", program, "agent", "-dev", f"-client={cluster.HOST}", "-bind=127.0.0.1", "-log-level=warn", "-hcl", acl)
+        url = f"http://{cluster.HOST}:8500"
+        until(lambda: self.answers(program, "operator", "raft", "list-peers", "-http-addr", url, "-token", token),
+              "Consul has a leader", PATIENCE)
+        self.secret("consul", f"--from-literal=token={token}")
+        self.fails_over({"kind": "consul", "endpoints": [url], "tokenSecret": {"name": "consul"}})
+
+
+if __name__ == "__main__":
+    if why := charts.missing():
+        print(why)
+        sys.exit(77)
+    main(__file__)

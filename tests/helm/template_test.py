@@ -1,0 +1,467 @@
+#!/usr/bin/env python3
+"""template_test.py TENURE [TEST]...: what Helm makes of the charts, without a cluster."""
+import functools
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import yaml
+
+import charts
+from charts import CHART, LIBRARY, ROOT, merged, rendered, template, values_of, workload
+
+OVERLAYS = ROOT / "k8s/overlays"
+PROMTOOL = ROOT / "build/servers/prometheus/promtool"
+TENURE = ""
+
+
+class Charts(unittest.TestCase):
+    """What is true of the files of the charts."""
+
+    def test_helm_finds_nothing_to_complain_about(self):
+        given = yaml.safe_dump(values_of())
+        for words in ((CHART,), (CHART, "--values", "-"), (LIBRARY,)):
+            done = charts.helm("lint", "--strict", *words, given=given)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_there_is_one_version(self):
+        [version] = re.findall(r"^project\(tenure VERSION ([0-9.]+) ", (ROOT / "CMakeLists.txt").read_text(), re.M)
+        for chart in (CHART, LIBRARY):
+            said = yaml.safe_load((chart / "Chart.yaml").read_text())
+            self.assertEqual((said["version"], str(said["appVersion"])), (version, version), chart)
+            for one in said.get("dependencies", []):
+                self.assertEqual(one["version"], version)
+        self.assertIn(f"name: tenure-library, alias: tenure, version: {version},", (ROOT / "docs/helm.md").read_text())
+        image = charts.agent(workload(rendered(values_of()))["spec"]["template"]["spec"])["image"]
+        self.assertEqual(image, "tenure:" + version)
+
+    def test_what_is_made_of_other_files_is_up_to_date(self):
+        done = subprocess.run([sys.executable, "-B", ROOT / "helm/reference.py", "--check"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_each_value_is_told_and_in_the_schema(self):
+        for chart in (CHART, LIBRARY):
+            schema = json.loads((chart / "values.schema.json").read_text())
+            told = set(re.findall(r"^\| `([\w.]+)` ", (chart / "README.md").read_text(), re.M))
+            for path in self.leaves(schema):
+                is_told = any(path == one or path.startswith(one + ".") for one in told)
+                in_library = chart == CHART and path.startswith("tenure.")
+                self.assertTrue(is_told or in_library or path == "global", f"{chart.name}: {path}")
+            values = yaml.safe_load((chart / "values.yaml").read_text())
+            for path in told:
+                for key in path.split("."):
+                    self.assertIn(key, values if path.startswith(key) else value, path)
+                    value = (values if path.startswith(key) else value)[key]
+
+    def leaves(self, schema, path=""):
+        for key, one in schema.get("properties", {}).items():
+            inside = list(self.leaves(one, f"{path}{key}.")) if one.get("type") == "object" else []
+            yield from inside or [path + key]
+
+    def test_alerts_and_dashboard_are_those_that_are_tested(self):
+        """One source: links here, their content in a package."""
+        objects = rendered(merged(values_of(), {"prometheusRule": {"enabled": True}, "dashboard": {"enabled": True}}))
+        [rule] = [one for one in objects if one["kind"] == "PrometheusRule"]
+        text = (ROOT / "docker/prometheus/tenure.rules.yml").read_text()
+        self.assertIn('job="tenure"', text)
+        self.assertEqual(rule["spec"], yaml.safe_load(text.replace('job="tenure"', 'job=~"tenure(/.+)?"')))
+        [board] = [one for one in objects if one["kind"] == "ConfigMap"]
+        self.assertEqual(json.loads(board["data"]["tenure.json"]), json.loads((ROOT / "docker/grafana/tenure.json").read_text()))
+        self.assertTrue(all(one.is_symlink() for one in (CHART / "files").iterdir()), "a copy would be a second source")
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(charts.helm("package", CHART, "--destination", folder).returncode, 0)
+            [package] = pathlib.Path(folder).iterdir()
+            again = rendered(merged(values_of(), {"prometheusRule": {"enabled": True}, "dashboard": {"enabled": True}}),
+                             chart=package)
+            self.assertEqual(again, objects)
+
+    @unittest.skipUnless(PROMTOOL.exists(), "there is no promtool: `tests/servers/provide prometheus`")
+    def test_prometheus_takes_the_alerts(self):
+        objects = rendered(merged(values_of(), {"prometheusRule": {"enabled": True}}))
+        with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
+            yaml.safe_dump([one for one in objects if one["kind"] == "PrometheusRule"][0]["spec"], file)
+            done = subprocess.run([PROMTOOL, "check", "rules", file.name], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_a_release_is_a_job_that_the_alerts_know(self):
+        for kind in ("podMonitor", "serviceMonitor"):
+            objects = rendered(merged(values_of(), {kind: {"enabled": True}}))
+            [monitor] = [one for one in objects if one["kind"].lower() == kind.lower()]
+            [endpoint] = monitor["spec"].get("podMetricsEndpoints") or monitor["spec"]["endpoints"]
+            self.assertEqual(endpoint["relabelings"], [{"targetLabel": "job", "replacement": "tenure/team/db"}])
+            self.assertRegex("tenure/team/db", r"^tenure(/.+)?$")
+            self.assertEqual(endpoint["port"], charts.agent(workload(objects)["spec"]["template"]["spec"])["ports"][-1]["name"])
+
+
+class Values(unittest.TestCase):
+    """What values make of the workload."""
+
+    def pod(self, values):
+        return workload(rendered(values))["spec"]["template"]["spec"]
+
+    def test_each_renders_and_its_agent_accepts_the_settings(self):
+        for what, values in charts.matrix():
+            with self.subTest(what), tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+                agent = charts.agent(self.pod(values))
+                flags = dict(one.removeprefix("--").split("=", 1) for one in agent["args"]
+                             if one.startswith("--") and "=" in one) if agent["name"] == "tenure" else {}
+                given = {**charts.settings(agent), **{key.replace("-", "_"): value for key, value in flags.items()}}
+                given |= {"pod_address": "10.0.0.1", "pod_name": "db-0", "pod_namespace": "team"}
+                if given["store"] == "kubernetes":
+                    given["endpoint"] = "https://kubernetes.default.svc"  # as in a pod
+                text = "".join(f"{key}: {'[' + value + ']' if ',' in value else value}\n" for key, value in given.items())
+                file.write(text)
+                file.flush()
+                done = subprocess.run([TENURE, "check", file.name], capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, text + done.stdout + done.stderr)
+
+    def test_secrets_are_mounted_for_the_agent_alone_and_named_nowhere_else(self):
+        for mode in charts.MODES:
+            with self.subTest(mode):
+                pod = self.pod(values_of(mode, store="etcd-secure"))
+                [volume] = [one for one in pod["volumes"] if one["name"] == "tenure-store"]
+                self.assertEqual(volume["projected"]["defaultMode"], 0o440)
+                have = {name for name, one in charts.containers(pod).items()
+                        if any(mount["name"] == "tenure-store" for mount in one.get("volumeMounts", []))}
+                self.assertEqual(have, {"main" if mode == "exec" else "tenure"})
+                files = {item["path"] for source in volume["projected"]["sources"] for item in source["secret"]["items"]}
+                named = {value.removeprefix("/etc/tenure/store/") for key, value in
+                         charts.settings(charts.agent(pod)).items() if key.endswith("_file")}
+                self.assertEqual((files, named), ({"ca.crt", "tls.crt", "tls.key", "password"},) * 2)
+        pod = self.pod(values_of(store="consul-secure"))
+        self.assertEqual(charts.settings(charts.agent(pod))["token_file"], "/etc/tenure/store/token")
+
+    def test_an_own_store_needs_no_right_to_leases_and_named_ones_are_all_that_is_written(self):
+        def rules(values):
+            return [rule for one in rendered(values) if one["kind"] == "Role" for rule in one["rules"]]
+        self.assertNotIn("leases", str(rules(values_of(store="etcd"))))
+        leases = [rule for rule in rules(merged(values_of(way="none", store="kubernetes-named"), {"tenure": {"slots": 2}}))
+                  if rule["resources"] == ["leases"]]
+        self.assertEqual(leases, [
+            {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "resourceNames": ["db", "db.slot-1"],
+             "verbs": ["get", "patch"]},
+            {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["list", "watch"]}])
+        none = merged(values_of(way="none", store="etcd"), {"tenure": {"events": False}})
+        self.assertFalse([one for one in rendered(none) if one["kind"] in ("Role", "RoleBinding")])
+
+    def test_the_guard_is_told_what_the_agent_is_told(self):
+        values = merged(values_of(), {"tenure": {"drain": "45s", "stopSignal": "INT"}})
+        pod = self.pod(values)
+        self.assertEqual(charts.containers(pod)["main"]["command"],
+                         ["/tenure-bin/tenure", "guard", "--dir=/run/tenure", "--drain=45s", "--stop-signal=INT", "--"])
+        self.assertEqual(pod["terminationGracePeriodSeconds"], 55)
+        settings = charts.settings(charts.agent(pod))
+        self.assertEqual((settings["drain"], settings["stop_signal"]), ("45s", "INT"))
+
+    def test_a_budget_is_made_where_a_standby_is_ready(self):
+        for mode in charts.MODES:
+            for way in charts.WAYS:
+                with self.subTest(f"{mode} {way}"):
+                    found = [one for one in rendered(values_of(mode, way)) if one["kind"] == "PodDisruptionBudget"]
+                    self.assertEqual(len(found), 0 if charts.only_active_is_ready(mode, way) else 1)
+
+    def test_without_ports_there_is_no_service(self):
+        values = merged(values_of(way="auto"), {"ports": []})
+        self.assertFalse([one for one in rendered(values) if one["kind"] in ("Service", "EndpointSlice")])
+        self.assertTrue([one for one in rendered(values_of(way="auto")) if one["kind"] == "EndpointSlice"])
+
+
+class Refused(unittest.TestCase):
+    """A wrong value is refused, with its path."""
+
+    def refused(self, path, *more, words=(), base=None, **values):
+        done = template(merged(base or values_of(), values), *words)
+        self.assertNotEqual(done.returncode, 0, f"{values} is taken")
+        self.assertIn(path, done.stderr)
+        for one in more:
+            self.assertIn(one, done.stderr)
+
+    def tenure(self, path, *more, base=None, words=(), **values):
+        self.refused(path, *more, base=base, words=words, tenure=values)
+
+    def test_by_the_schema(self):
+        self.refused("at '/replicas'", replicas="two")
+        self.refused("at '/kind'", kind="DaemonSet")
+        self.refused("additional properties 'replica' not allowed", replica=2)
+        self.refused("at '/ports/0/containerPort'", ports=[{"containerPort": 0}])
+        self.refused("at '/podDisruptionBudget/enabled'", podDisruptionBudget={"enabled": "yes"})
+        self.tenure("at '/tenure/stop/mode'", stop={"mode": "gard"})
+        self.tenure("at '/tenure/ttl'", ttl=15)
+        self.tenure("at '/tenure/ttl'", ttl="15")
+        self.tenure("at '/tenure/traffic/way'", traffic={"way": "dns"})
+        self.tenure("at '/tenure/store/kind'", store={"kind": "redis"})
+        self.tenure("at '/tenure/store/endpoints/0'", store={"kind": "etcd", "endpoints": ["etcd:2379"]})
+        self.tenure("at '/tenure/settings/health_http'", settings={"health_http": {}})
+        self.tenure("at '/tenure/slots'", slots=0)
+        self.tenure("at '/tenure/probePort'", probePort=70000)
+
+    def test_a_secret_as_text(self):
+        self.tenure("at '/tenure/store': additional properties 'password' not allowed", store={"password": "sesame"})
+        self.tenure("at '/tenure/store': additional properties 'token' not allowed", store={"token": "sesame"})
+        self.tenure("at '/tenure/store/passwordSecret': additional properties 'value' not allowed",
+                    store={"passwordSecret": {"value": "sesame"}})
+
+    def test_a_store_that_cannot_work(self):
+        self.tenure("tenure.store.kind: sqlite", "use kubernetes, etcd or consul", store={"kind": "sqlite"})
+        self.tenure("tenure.store.endpoints: say where etcd is", store={"kind": "etcd"})
+        self.tenure("tenure.store: kubernetes takes", store={"endpoints": ["https://10.0.0.1:6443"]})
+        etcd = {"kind": "etcd", "endpoints": ["https://etcd:2379"]}
+        self.tenure("tenure.store: user and passwordSecret.name need each other", store={**etcd, "user": "me"})
+        self.tenure("tenure.store.tokenSecret: is for consul", store={**etcd, "tokenSecret": {"name": "a"}})
+        self.tenure("tenure.store.user: is for etcd", store={
+            "kind": "consul", "endpoints": ["http://consul:8500"], "user": "me", "passwordSecret": {"name": "a"}})
+        self.tenure("tenure.store.tls: certificateKey and privateKeyKey", store={
+            **etcd, "tls": {"secretName": "a", "certificateKey": "tls.crt"}})
+        self.tenure("tenure.store.tls.secretName", store={
+            **etcd, "tls": {"certificateKey": "tls.crt", "privateKeyKey": "tls.key"}})
+        self.tenure("tenure.rbac.leases: etcd has no Leases", store=etcd, rbac={"leases": "named"})
+
+    def test_a_name_that_is_not_one_of_an_object(self):
+        self.tenure("tenure.election: \"a/b\"", election="a/b")
+        etcd = {"kind": "etcd", "endpoints": ["http://etcd:2379"]}
+        self.tenure("tenure.election: \"a/b\"", election="a/b", store=etcd, traffic={"way": "label"})
+        self.assertEqual(template(merged(values_of(), {"tenure": {"election": "a/b", "store": etcd}})).returncode, 0)
+
+    def test_a_roll_out_that_would_never_end(self):
+        rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 1}}
+        all_at_once = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": "100%"}}
+        for mode, way in (("guard", "gate"), ("guard", "probe"), ("exit-code", "label")):
+            base = values_of(mode, way)
+            self.refused("strategy: with tenure.stop.mode", "never ends", base=base, strategy=rolling)
+            self.refused("strategy:", base=base, strategy={"type": "RollingUpdate"})
+            for fine in (all_at_once, {"type": "Recreate"}, merged(all_at_once, {"rollingUpdate": {"maxUnavailable": 2}})):
+                self.assertEqual(template(merged(base, {"strategy": fine})).returncode, 0, fine)
+            self.assertEqual(workload(rendered(base))["spec"]["strategy"], all_at_once)
+            self.refused("updateStrategy:", "OnDelete", base=merged(values_of(mode, way), {"kind": "StatefulSet"}))
+            self.refused("podDisruptionBudget.enabled:", base=base, podDisruptionBudget={"enabled": True})
+        self.assertEqual(template(merged(values_of(), {"strategy": rolling})).returncode, 0)
+        # The probe of a command that does not run on a standby.
+        ready = {"readinessProbe": {"tcpSocket": {"port": 5432}}}
+        self.refused("strategy:", base=values_of(), containerSpec=ready, strategy=rolling)
+        self.assertEqual(template(merged(values_of("signal"), {"containerSpec": ready, "strategy": rolling})).returncode, 0)
+
+    def test_a_container_that_cannot_be_wrapped(self):
+        for mode in ("guard", "guard-plain", "exec"):
+            base = values_of(mode)
+            self.refused("tenure.stop.mode:", "give it the `command`", base=base, command=[])
+            for probe in ("livenessProbe", "startupProbe"):
+                self.refused("livenessProbe and startupProbe would fail", base=base,
+                             containerSpec={probe: {"tcpSocket": {"port": 1}}})
+        for mode in ("guard", "guard-plain", "signal"):
+            self.refused("securityContext.runAsUser", base=values_of(mode), podSecurityContext={"runAsUser": None})
+        self.refused("tenure.traffic.way probe is a readinessProbe", base=values_of(way="probe"),
+                     containerSpec={"readinessProbe": {"tcpSocket": {"port": 1}}})
+        self.refused("this name is for Tenure's own container", extraContainers=[{"name": "tenure", "image": "a"}])
+        self.tenure("tenure.container: the pod has no container \"other\"", container="other")
+        self.refused("hostPID:", base=values_of("signal"), podSpec={"hostPID": True})
+        self.refused("tenure.stop.signal:", base=values_of("signal"), args=[])
+        self.refused("tenure.stop.signal: give one of", base=values_of("signal"),
+                     tenure={"stop": {"signal": {"executable": "a", "pidFile": "/b"}}})
+
+    def test_what_the_cluster_does_not_have(self):
+        for mode in ("guard", "signal"):
+            self.refused("tenure.stop.mode:", "use guard-plain or exec", base=values_of(mode), words=("--kube-version", "1.28.0"))
+        self.refused("tenure.stop.mode: exit-code needs Kubernetes 1.35", base=values_of("exit-code"),
+                     words=("--kube-version", "1.34.0"))
+        for mode in ("guard-plain", "exec"):
+            self.assertEqual(template(values_of(mode), "--kube-version", "1.28.0").returncode, 0)
+
+    def test_traffic_time_and_rights_that_do_not_fit(self):
+        self.tenure("tenure.traffic.way: endpoints names one pod, and there are 2 slots", slots=2)
+        self.refused("tenure.traffic.service.ports: endpoints needs a port", ports=[])
+        self.refused("terminationGracePeriodSeconds: 20 is too short", podSpec={"terminationGracePeriodSeconds": 20})
+        self.refused("automountServiceAccountToken:", podSpec={"automountServiceAccountToken": False})
+        self.tenure("tenure.serviceAccount:", serviceAccount={"create": False})
+        self.tenure("tenure.settings.ttl:", settings={"ttl": "3s"})
+        self.refused("serviceMonitor.enabled:", podMonitor={"enabled": True}, serviceMonitor={"enabled": True})
+        self.refused("image.repository: give the image", image={"repository": ""})
+
+
+class Library(unittest.TestCase):
+    """A chart of somebody else's, and the one line."""
+
+    DEPLOYMENT = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: orders}
+spec:
+  selector: {matchLabels: {app: orders}}
+  template:
+    metadata: {labels: {app: orders}}
+    spec:
+      securityContext: {runAsUser: 1000, runAsNonRoot: true}
+      containers:
+        - {name: proxy, image: "proxy:1"}
+        - {name: orders, image: "orders:7", command: [python3, -m, orders], args: ["{{ .Values.flag }}"], securityContext: {runAsUser: 1001}}
+"""
+
+    def chart(self, folder, text, line='{{ include "tenure.workload" (list . "orders.deployment") }}'):
+        place = pathlib.Path(folder, "orders")
+        (place / "templates").mkdir(parents=True)
+        (place / "charts").mkdir()
+        (place / "charts/tenure-library").symlink_to(LIBRARY)
+        version = yaml.safe_load((LIBRARY / "Chart.yaml").read_text())["version"]
+        (place / "Chart.yaml").write_text(yaml.safe_dump({
+            "apiVersion": "v2", "name": "orders", "version": "1.0.0", "dependencies": [
+                {"name": "tenure-library", "alias": "tenure", "version": version, "repository": "file://../tenure-library"}]}))
+        (place / "values.yaml").write_text("flag: --fast\ntenure: {container: orders}\n")
+        (place / "templates/deployment.yaml").write_text(
+            '{{- define "orders.deployment" -}}\n' + text + '{{- end -}}\n' + line + "\n")
+        return place
+
+    def test_one_line_adds_it_to_a_chart(self):
+        with tempfile.TemporaryDirectory() as folder:
+            objects = rendered({}, chart=self.chart(folder, self.DEPLOYMENT))
+        self.assertEqual([one["kind"] for one in objects], ["ServiceAccount", "Role", "RoleBinding", "Deployment"])
+        pod = workload(objects)["spec"]["template"]["spec"]
+        parts = charts.containers(pod)
+        self.assertEqual(list(parts), ["tenure-install", "tenure", "proxy", "orders"])
+        self.assertEqual(parts["proxy"], {"name": "proxy", "image": "proxy:1"})
+        self.assertEqual(parts["orders"]["args"], ["python3", "-m", "orders", "--fast"])
+        self.assertEqual(parts["tenure"]["securityContext"]["runAsUser"], 1001, "the agent is of the guard's user")
+        self.assertEqual(charts.settings(parts["tenure"])["election"], "orders")
+        self.assertEqual(pod["serviceAccountName"], "orders")
+
+    def test_an_account_of_the_pod_is_used(self):
+        with tempfile.TemporaryDirectory() as folder:
+            text = self.DEPLOYMENT.replace("    spec:\n      security", "    spec:\n      serviceAccountName: own\n      security")
+            objects = rendered({}, chart=self.chart(folder, text))
+        self.assertFalse([one for one in objects if one["kind"] == "ServiceAccount"])
+        [binding] = [one for one in objects if one["kind"] == "RoleBinding"]
+        self.assertEqual(binding["subjects"], [{"kind": "ServiceAccount", "name": "own", "namespace": "team"}])
+
+    def test_what_cannot_be_added_to_is_refused(self):
+        for text, why in ((self.DEPLOYMENT.replace("kind: Deployment", "kind: DaemonSet"), "kind: DaemonSet has no standby"),
+                          (self.DEPLOYMENT + "---\nkind: Service\n", "does not write one YAML object"),
+                          (self.DEPLOYMENT.replace("command: [python3, -m, orders], ", ""), "has none: give it the `command`")):
+            with tempfile.TemporaryDirectory() as folder:
+                self.assertIn(why, template({}, chart=self.chart(folder, text)).stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            said = template({"tenure": {"container": ""}}, chart=self.chart(folder, self.DEPLOYMENT)).stderr
+            self.assertIn("tenure.container: the pod has several containers", said)
+
+
+class Kustomize(unittest.TestCase):
+    """The chart says the same as k8s/, which is tested on real pods."""
+
+    DEFAULTS = {"ttl": "15s", "drain": "20s"}
+
+    @staticmethod
+    @functools.cache
+    def overlay(name):
+        text = subprocess.run([charts.KUBECTL, "kustomize", OVERLAYS / name], capture_output=True, text=True, check=True).stdout
+        return [one for one in yaml.safe_load_all(text) if one]
+
+    @staticmethod
+    @functools.cache
+    def chart(name):
+        words = name.split("-")
+        way = next((way for way in charts.WAYS if way in words), "none")
+        mode = next(mode for mode in sorted(charts.MODES, key=len, reverse=True)
+                    if name.replace("statefulset", "guard").startswith(mode))
+        values = values_of(mode, way, "StatefulSet" if "statefulset" in words else "Deployment",
+                           "etcd" if "etcd" in words else "kubernetes")
+        return rendered(values if way != "none" else merged(values, {"ports": []}))
+
+    def both(self, read):
+        names = sorted(one.name for one in OVERLAYS.iterdir())
+        self.assertGreater(len(names), 10)
+        for name in names:
+            with self.subTest(name):
+                self.assertEqual(read(self.chart(name)), read(self.overlay(name)))
+
+    @staticmethod
+    def container(one):
+        """Without what the chart says in another way: settings, images' tags, the workload's own ports."""
+        def fits(word):
+            return word != "--config=/etc/tenure/tenure.yaml"
+        def own(entries, names):
+            return [entry for entry in entries if entry["name"] not in names]
+        out = {key: value for key, value in one.items() if key not in ("envFrom",)}
+        out["image"] = one["image"].split(":")[0]
+        for key in ("args", "command"):
+            if key in one:
+                out[key] = [word for word in one[key] if fits(word)]
+        out["env"] = [entry for entry in one.get("env", []) if "valueFrom" in entry]
+        out["ports"] = [port for port in one.get("ports", []) if port["name"] == "tenure-probe"]
+        out["volumeMounts"] = own(one.get("volumeMounts", []), ["tenure-config"])
+        return out
+
+    def test_containers(self):
+        def read(objects):
+            pod = workload(objects)["spec"]["template"]["spec"]
+            return [[self.container(one) for one in pod.get(kind, [])] for kind in ("initContainers", "containers")]
+        self.both(read)
+
+    def test_pods(self):
+        def read(objects):
+            one = workload(objects)
+            spec, template = one["spec"], one["spec"]["template"]
+            by_default = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}}
+            if one["kind"] == "StatefulSet":
+                by_default = None
+            pod = dict(template["spec"])
+            for key in ("containers", "initContainers", "serviceAccountName", "topologySpreadConstraints"):
+                pod.pop(key, None)
+            pod["volumes"] = [volume for volume in pod.get("volumes", []) if volume["name"] != "tenure-config"]
+            # Secrets of a store are for this group.
+            pod["securityContext"] = {key: value for key, value in pod["securityContext"].items() if "fsGroup" not in key}
+            labels = {key: value for key, value in template["metadata"]["labels"].items() if key.startswith("tenure.dev/")}
+            return (one["kind"], spec["replicas"], spec.get("strategy", by_default), spec.get("serviceName"),
+                    spec.get("podManagementPolicy"), pod, labels)
+        self.both(read)
+
+    def test_settings(self):
+        def read(objects):
+            out = dict(charts.settings(charts.agent(workload(objects)["spec"]["template"]["spec"])))
+            for one in objects:
+                for key, value in one.get("data", {}).items() if one["kind"] == "ConfigMap" else ():
+                    if key == "tenure.yaml":
+                        out = {**yaml.safe_load(value), **out}
+                for key, value in one.get("data", {}).items() if one["kind"] == "ConfigMap" else ():
+                    if key.startswith("TENURE_"):
+                        out[key.removeprefix("TENURE_").lower()] = value
+            return {**self.DEFAULTS, **out}
+        self.both(read)
+
+    def test_rights(self):
+        def read(objects):
+            [account] = [one["metadata"]["name"] for one in objects if one["kind"] == "ServiceAccount"]
+            bound = {one["roleRef"]["name"] for one in objects if one["kind"] == "RoleBinding"
+                     and [(s["kind"], s["name"]) for s in one["subjects"]] == [("ServiceAccount", account)]}
+            roles = {one["metadata"]["name"]: one["rules"] for one in objects if one["kind"] == "Role"}
+            self.assertEqual(bound, set(roles))
+            self.assertEqual(workload(objects)["spec"]["template"]["spec"]["serviceAccountName"], account)
+            return sorted(json.dumps(rule, sort_keys=True) for rules in roles.values() for rule in rules)
+        self.both(read)
+
+    def test_services_and_slices(self):
+        def read(objects):
+            labels = workload(objects)["spec"]["template"]["metadata"]["labels"]
+            out = {}
+            for one in objects:
+                if one["kind"] == "Service":
+                    spec = {key: value for key, value in one["spec"].items() if key != "type"}
+                    if "selector" in spec:
+                        own = {key: value for key, value in spec["selector"].items() if key.startswith("tenure.dev/")}
+                        spec["selector"] = own or labels.items() >= spec["selector"].items()
+                    out["Service", one["metadata"]["name"]] = spec
+                if one["kind"] == "EndpointSlice":
+                    named = {key: value for key, value in one["metadata"]["labels"].items() if "kubernetes.io/" in key
+                             and not key.startswith("app.")}
+                    out["EndpointSlice", one["metadata"]["name"]] = (named, one["addressType"], one["ports"], "endpoints" in one)
+            return out
+        self.both(read)
+
+
+if __name__ == "__main__":
+    if why := charts.missing():
+        print(why)
+        sys.exit(77)
+    TENURE = os.path.abspath(sys.argv.pop(1))
+    unittest.main(verbosity=2)
