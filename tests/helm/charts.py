@@ -8,6 +8,7 @@ import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HELM = ROOT / "build/servers/helm-today/helm"
+MONITORS = ROOT / "build/servers/monitors"
 KUBECTL = ROOT / "build/servers/kubernetes-today/kubectl"
 CHART, LIBRARY = ROOT / "helm/tenure", ROOT / "helm/tenure-library"
 

@@ -88,6 +88,19 @@ class Charts(unittest.TestCase):
             done = subprocess.run([PROMTOOL, "check", "rules", file.name], capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
+    @unittest.skipUnless(charts.MONITORS.exists(), "`tests/servers/provide helm-today` builds it")
+    def test_prometheus_operator_knows_all_fields(self):
+        on = {"enabled": True, "labels": {"release": "prometheus"}}
+        objects = rendered(merged(values_of(), {"podMonitor": on, "prometheusRule": on}))
+        objects += rendered(merged(values_of(), {"serviceMonitor": on}))
+        objects = [one for one in objects if one["apiVersion"].startswith("monitoring.coreos.com/")]
+        self.assertEqual([one["kind"] for one in objects], ["PodMonitor", "PrometheusRule", "ServiceMonitor"])
+        for change, fine in ((lambda one: None, True), (lambda one: one["spec"].update(odd=1), False)):
+            for one in objects:
+                change(one)
+                done = subprocess.run([charts.MONITORS], input=json.dumps(one), capture_output=True, text=True)
+                self.assertEqual(done.returncode == 0, fine, done.stderr)
+
     def test_a_release_is_a_job_that_the_alerts_know(self):
         for kind in ("podMonitor", "serviceMonitor"):
             objects = rendered(merged(values_of(), {kind: {"enabled": True}}))

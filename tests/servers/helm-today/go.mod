@@ -2,7 +2,10 @@ module tenure/tests/servers/helm-today
 
 go 1.25.0
 
-require helm.sh/helm/v4 v4.1.3
+require (
+	github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring v0.89.0
+	helm.sh/helm/v4 v4.1.3
+)
 
 require (
 	dario.cat/mergo v1.0.1 // indirect
