@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -177,6 +178,23 @@ class Values(unittest.TestCase):
                 with self.subTest(f"{mode} {way}"):
                     found = [one for one in rendered(values_of(mode, way)) if one["kind"] == "PodDisruptionBudget"]
                     self.assertEqual(len(found), 0 if charts.only_active_is_ready(mode, way) else 1)
+
+    def test_a_text_may_look_like_a_number(self):
+        for words, tag in ((("--set", "image.tag=7"), "7"), (("--set", "image.tag=20260131"), "20260131"),
+                           (("--set-string", "image.tag=1.10"), "1.10"), (("--set", "image.digest=sha256:" + "a" * 64), None)):
+            for path, name in (("", "main"), ("tenure.", "tenure")):
+                words = [one.replace("image.", path + "image.") for one in words]
+                pod = workload(rendered(values_of(), *words))["spec"]["template"]["spec"]
+                image = charts.containers(pod)[name]["image"]
+                self.assertTrue(image.endswith(f":{tag}" if tag else "@sha256:" + "a" * 64), image)
+        pod = workload(rendered(values_of(), "--set", "command={/bin/sleep,20000000}", "--set", "tenure.settings.a=20000000"))
+        main, agent = (charts.containers(pod["spec"]["template"]["spec"])[name] for name in ("main", "tenure"))
+        self.assertEqual((main["args"], charts.settings(agent)["a"]), (["/bin/sleep", "20000000"], "20000000"))
+        objects = rendered(merged(values_of(way="label", store="kubernetes-named"), {"tenure": {"election": "123"}}))
+        self.assertEqual([one["metadata"]["name"] for one in objects if one["kind"] == "Lease"], ["123"])
+        [service] = [one for one in objects if one["kind"] == "Service"]
+        self.assertEqual(service["spec"]["selector"]["tenure.dev/election"], "123")
+        self.assertIn("at '/image/tag'", template(values_of(), "--set-json", "image.tag=1.10").stderr)
 
     def test_without_ports_there_is_no_service(self):
         values = merged(values_of(way="auto"), {"ports": []})
@@ -357,6 +375,37 @@ spec:
         with tempfile.TemporaryDirectory() as folder:
             said = template({"tenure": {"container": ""}}, chart=self.chart(folder, self.DEPLOYMENT)).stderr
             self.assertIn("tenure.container: the pod has several containers", said)
+
+
+class Documents(unittest.TestCase):
+    """What documents tell people to write is taken."""
+
+    def commands(self, path):
+        text = (ROOT / path).read_text().replace("\\\n", " ")
+        return [shlex.split(line, comments=True) for line in re.findall(r"^    (helm .*)$", text, re.M)]
+
+    def test_commands(self):
+        tried = 0
+        for path in ("docs/helm.md", "README.md", "helm/tenure/README.md"):
+            for command in self.commands(path):
+                if command[1] in ("install", "upgrade"):
+                    words = [one for one in command[2:] if one != "--reuse-values"]
+                    given = yaml.safe_dump(values_of()) if command[1] == "upgrade" else "{}"
+                    done = charts.helm("template", words[0], ROOT / words[1], *words[2:], "--values", "-", given=given)
+                    self.assertEqual(done.returncode, 0, f"{path}: {command}: {done.stderr}")
+                    tried += 1
+                else:
+                    self.assertEqual(charts.helm(command[1], "--help").returncode, 0, command)
+        self.assertEqual(tried, 4)
+
+    def test_values(self):
+        blocks = [yaml.safe_load(one) for one in re.findall(r"^```yaml\n(.*?)^```", (ROOT / "docs/helm.md").read_text(), re.M | re.S)]
+        whole, store, library = blocks
+        for values in (whole, merged(whole, store), merged(whole, {"tenure": {"settings": {}}}, {"tenure": library["tenure"]})):
+            self.assertEqual(template(values).returncode, 0, template(values).stderr)
+        self.assertEqual(charts.settings(charts.agent(workload(rendered(whole))["spec"]["template"]["spec"]))["ttl"], "10s")
+        said = yaml.safe_load((CHART / "Chart.yaml").read_text())["dependencies"]
+        self.assertEqual(library["dependencies"], said)
 
 
 class Kustomize(unittest.TestCase):

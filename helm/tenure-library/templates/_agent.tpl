@@ -49,8 +49,12 @@ was made with, also if its agent is started again in the middle of a roll-out, a
 */}}
 {{- define "tenure.env" -}}
 {{- range $key, $value := .settings }}
+{{- $words := list }}
+{{- range kindIs "slice" $value | ternary $value (list $value) }}
+{{- $words = append $words (include "tenure.text" .) }}
+{{- end }}
 - name: TENURE_{{ upper $key }}
-  value: {{ kindIs "slice" $value | ternary $value (list $value) | join "," | quote }}
+  value: {{ join "," $words | quote }}
 {{- end }}
 - {name: TENURE_POD_NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
 - {name: TENURE_POD_UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}
@@ -60,11 +64,12 @@ was made with, also if its agent is started again in the middle of a roll-out, a
 
 {{- define "tenure.image" -}}
 {{- $image := .values.image -}}
-{{- if $image.digest -}}
-{{ $image.repository }}@{{ $image.digest }}
-{{- else -}}
-{{ $image.repository }}:{{ $image.tag | default .root.Subcharts.tenure.Chart.AppVersion }}
+{{- include "tenure.image_name" (list $image.repository ($image.tag | default .root.Subcharts.tenure.Chart.AppVersion) $image.digest) -}}
 {{- end -}}
+
+{{/* tenure.image_name (list REPOSITORY TAG DIGEST): `--set image.tag=7` is a number. */}}
+{{- define "tenure.image_name" -}}
+{{ index . 0 }}{{ if index . 2 }}@{{ index . 2 }}{{ else }}:{{ include "tenure.text" (index . 1) }}{{ end }}
 {{- end -}}
 
 {{/* tenure.security: what Pod Security "restricted" asks of a container, and the user of the main container. */}}
@@ -189,25 +194,25 @@ volumeMounts:
 {{- with $store.tls }}
 {{- if and .secretName (or .caKey .certificateKey) }}
 - secret:
-    name: {{ .secretName }}
+    name: {{ .secretName | quote }}
     items:
       {{- if .caKey }}
-      - {key: {{ .caKey }}, path: ca.crt}
+      - {key: {{ .caKey | quote }}, path: ca.crt}
       {{- end }}
       {{- if .certificateKey }}
-      - {key: {{ .certificateKey }}, path: tls.crt}
-      - {key: {{ .privateKeyKey }}, path: tls.key}
+      - {key: {{ .certificateKey | quote }}, path: tls.crt}
+      - {key: {{ .privateKeyKey | quote }}, path: tls.key}
       {{- end }}
 {{- end }}
 {{- end }}
 {{- with $store.passwordSecret }}
 {{- if .name }}
-- secret: {name: {{ .name }}, items: [{key: {{ .key }}, path: password}]}
+- secret: {name: {{ .name | quote }}, items: [{key: {{ .key | quote }}, path: password}]}
 {{- end }}
 {{- end }}
 {{- with $store.tokenSecret }}
 {{- if .name }}
-- secret: {name: {{ .name }}, items: [{key: {{ .key }}, path: token}]}
+- secret: {name: {{ .name | quote }}, items: [{key: {{ .key | quote }}, path: token}]}
 {{- end }}
 {{- end }}
 {{- end -}}

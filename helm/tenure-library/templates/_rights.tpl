@@ -15,9 +15,9 @@ metadata:
 
 {{/* tenure.leases: the names of all that a member writes to, without those of members and orders. */}}
 {{- define "tenure.leases" -}}
-- {{ .election }}
+- {{ .election | quote }}
 {{- range $slot := untilStep 1 (int .values.slots) 1 }}
-- {{ $.election }}.slot-{{ $slot }}
+- {{ printf "%s.slot-%d" $.election $slot | quote }}
 {{- end }}
 {{- end -}}
 
@@ -101,13 +101,13 @@ subjects:
 apiVersion: coordination.k8s.io/v1
 kind: Lease
 metadata:
-  name: {{ . }}
+  name: {{ . | quote }}
   annotations:
     helm.sh/resource-policy: keep
   labels:
     {{- toYaml $.labels | nindent 4 }}
     {{- if ne . $.election }}
-    tenure.dev/election: {{ $.election }}
+    tenure.dev/election: {{ $.election | quote }}
     {{- end }}
 {{- end }}
 {{- end }}

@@ -87,7 +87,7 @@ spec:
   type: {{ .values.traffic.service.type }}
   {{- if eq .way "label" }}
   selector:
-    tenure.dev/election: {{ .election }}
+    tenure.dev/election: {{ .election | quote }}
     tenure.dev/role: active
   {{- else if ne .way "endpoints" }}
   selector:

@@ -146,6 +146,11 @@ out is that with Tenure, and all that it needs: ServiceAccount, rights, the Serv
 {{- $_ := set $object $key (append (get $object $key | default list) (index . 2)) -}}
 {{- end -}}
 
+{{/* tenure.text VALUE: as it was written; Helm keeps 20000000 as 2e+07. */}}
+{{- define "tenure.text" -}}
+{{- if and (kindIs "float64" .) (eq (floor .) .) -}}{{ int64 . }}{{- else -}}{{ . }}{{- end -}}
+{{- end -}}
+
 {{/* tenure.seconds DURATION: in whole seconds, rounded up. */}}
 {{- define "tenure.seconds" -}}
 {{- $units := dict "ms" 0.001 "s" 1.0 "m" 60.0 "h" 3600.0 -}}

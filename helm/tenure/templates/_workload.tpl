@@ -74,11 +74,19 @@ spec:
 {{- define "tenure-chart.container" -}}
 {{- $image := .Values.image -}}
 name: main
-image: {{ required "image.repository: give the image of the workload" $image.repository }}{{ if $image.digest }}@{{ $image.digest }}{{ else }}:{{ $image.tag }}{{ end }}
+image: {{ include "tenure.image_name" (list (required "image.repository: give the image of the workload" $image.repository) $image.tag $image.digest) }}
 {{- with $image.pullPolicy }}
 imagePullPolicy: {{ . }}
 {{- end }}
-{{- range $key := list "command" "args" "env" "envFrom" "ports" "resources" "volumeMounts" "securityContext" }}
+{{- range $key := list "command" "args" }}
+{{- with get $.Values $key }}
+{{ $key }}:
+  {{- range . }}
+  - {{ include "tenure.text" . | quote }}
+  {{- end }}
+{{- end }}
+{{- end }}
+{{- range $key := list "env" "envFrom" "ports" "resources" "volumeMounts" "securityContext" }}
 {{- with get $.Values $key }}
 {{ $key }}:
   {{- toYaml . | nindent 2 }}
