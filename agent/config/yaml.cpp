@@ -54,8 +54,9 @@ YAML::Mark after_anchor(std::string_view text, YAML::Mark mark) {
 /// Builds the tree from the parser's events, so that limits hold while it reads.
 class tree_builder : public YAML::EventHandler {
  public:
-  /// `text`: what the parser reads, without a byte order mark.
-  explicit tree_builder(std::string_view text) : text_(text) {}
+  /// `text`: what the parser reads, without a byte order mark; `before`: so many bytes were one.
+  tree_builder(std::string_view text, std::size_t before, const yaml_limits& limits)
+      : text_(text), before_(before), limits_(limits) {}
 
   [[nodiscard]] yaml_node_ptr take() { return std::move(root_); }
   [[nodiscard]] YAML::Mark start() const { return start_; }
@@ -69,8 +70,8 @@ class tree_builder : public YAML::EventHandler {
                 const std::string& text) override {
     // "!" is how the parser marks a quoted scalar, "?" a plain one.
     const bool plain = tag == "?" || tag.empty();
-    if (!plain && tag != "!") refuse_tag(mark, tag);
-    if (!plain) check_quotes(mark);
+    if (!plain && tag != "!") check_tag(mark, tag);
+    if (!plain && !limits_.has_long_texts) check_quotes(mark);
     const auto node = made(mark, plain ? kind_of_plain(text) : yaml_kind::text);
     node->scalar = text;
     add(node, anchor);
@@ -80,16 +81,17 @@ class tree_builder : public YAML::EventHandler {
     if (found == anchors_.end()) {
       throw refused{mark, "an alias points to the value that it is part of", "write it out"};
     }
+    found->second->is_aliased = true;
     attach(found->second);
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                       YAML::EmitterStyle::value) override {
-    open(mark, tag, anchor, yaml_kind::list);
+                       YAML::EmitterStyle::value style) override {
+    open(mark, tag, anchor, yaml_kind::list, style);
   }
   void OnSequenceEnd() override { close(); }
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                  YAML::EmitterStyle::value) override {
-    open(mark, tag, anchor, yaml_kind::mapping);
+                  YAML::EmitterStyle::value style) override {
+    open(mark, tag, anchor, yaml_kind::mapping, style);
   }
   void OnMapEnd() override { close(); }
 
@@ -102,7 +104,8 @@ class tree_builder : public YAML::EventHandler {
     yaml_node_ptr key;  ///< the mapping's newest key, until its value comes
   };
 
-  [[noreturn]] static void refuse_tag(const YAML::Mark& mark, const std::string& tag) {
+  void check_tag(const YAML::Mark& mark, const std::string& tag) const {
+    if (limits_.has_tags) return;
     throw refused{mark, "the tag " + settings::quote(tag) + " has no meaning here", "leave it out"};
   }
 
@@ -121,21 +124,24 @@ class tree_builder : public YAML::EventHandler {
                   "close it there, as a text in quotes is one line"};
   }
 
-  static mutable_node made(const YAML::Mark& mark, yaml_kind kind) {
+  [[nodiscard]] mutable_node made(const YAML::Mark& mark, yaml_kind kind) const {
     auto node = std::make_shared<yaml_node>();
     node->kind = kind;
     node->line = static_cast<std::size_t>(mark.line) + 1;
     node->column = static_cast<std::size_t>(mark.column) + 1;
+    node->offset = static_cast<std::size_t>(std::max(mark.pos, 0)) + before_;
     return node;
   }
 
-  void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, yaml_kind kind) {
-    if (!tag.empty() && tag != "?" && tag != "!") refuse_tag(mark, tag);
-    if (levels_.size() == max_nesting) {
-      throw refused{mark, "more than " + std::to_string(max_nesting) + " levels of nesting",
-                    "a configuration has three"};
+  void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, yaml_kind kind,
+            YAML::EmitterStyle::value style) {
+    if (!tag.empty() && tag != "?" && tag != "!") check_tag(mark, tag);
+    if (levels_.size() == limits_.nesting) {
+      throw refused{mark, "more than " + std::to_string(limits_.nesting) + " levels of nesting",
+                    limits_.nesting == max_nesting ? "a configuration has three" : ""};
     }
     levels_.push_back({made(mark, kind), anchor, nullptr});
+    levels_.back().node->is_flow = style == YAML::EmitterStyle::Flow;
   }
 
   void close() {
@@ -144,7 +150,7 @@ class tree_builder : public YAML::EventHandler {
     add(std::move(done.node), done.anchor);
   }
 
-  void add(yaml_node_ptr node, YAML::anchor_t anchor) {
+  void add(mutable_node node, YAML::anchor_t anchor) {
     if (anchor != YAML::NullAnchor) anchors_[anchor] = node;
     attach(std::move(node));
   }
@@ -165,8 +171,10 @@ class tree_builder : public YAML::EventHandler {
   }
 
   std::string_view text_;
+  std::size_t before_;
+  const yaml_limits& limits_;
   std::vector<level> levels_;
-  std::map<YAML::anchor_t, yaml_node_ptr> anchors_;
+  std::map<YAML::anchor_t, mutable_node> anchors_;
   yaml_node_ptr root_;
   YAML::Mark start_;
 };
@@ -201,20 +209,20 @@ bool indented_with_a_tab(const file& source, int error_line) {
   return false;
 }
 
-std::expected<yaml_node_ptr, problem> parse(const file& source) {
+std::expected<yaml_node_ptr, problem> parse(const file& source, const yaml_limits& limits) {
   constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-  std::string text =
-      source.text.substr(source.text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
+  const std::size_t begin = source.text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
+  std::string text = source.text.substr(begin);
   // Only then does the parser say where a text begins that the end of the file cuts off.
   if (!text.ends_with('\n')) text += '\n';
   std::istringstream in(text);
   YAML::Parser parser(in);
-  tree_builder first(text);
+  tree_builder first(text, begin, limits);
   if (!parser.HandleNextDocument(first)) {
     return at(source, YAML::Mark::null_mark(), "the file is empty",
               R"(give at least "store", "endpoint" and "election")");
   }
-  tree_builder second(text);
+  tree_builder second(text, begin, limits);
   if (parser.HandleNextDocument(second)) {
     return at(source, second.start(), "a second document begins here",
               "keep one document in the file");
@@ -302,14 +310,14 @@ std::string position(const std::string& file_name, std::size_t line, std::size_t
   return file_name + ":" + std::to_string(line) + ":" + std::to_string(column);
 }
 
-std::expected<yaml_node_ptr, problem> parse_yaml(const file& source) {
-  if (source.text.size() > max_file_bytes) {
+std::expected<yaml_node_ptr, problem> parse_yaml(const file& source, const yaml_limits& limits) {
+  if (source.text.size() > limits.bytes) {
     return std::unexpected(problem{source.name,
                                    "the file has " + std::to_string(source.text.size()) + " bytes",
-                                   "keep it below " + std::to_string(max_file_bytes)});
+                                   "keep it below " + std::to_string(limits.bytes)});
   }
   try {
-    return parse(source);
+    return parse(source, limits);
   } catch (const refused& e) {
     return at(source, e.mark, e.what, e.suggestion);
   } catch (const YAML::Exception& e) {
@@ -317,7 +325,7 @@ std::expected<yaml_node_ptr, problem> parse_yaml(const file& source) {
     if (e.msg == YAML::ErrorMsg::DOC_IN_SCALAR && e.mark.line > 0) {
       std::string above = first_lines(source.text, e.mark.line);
       if (above.size() < source.text.size()) {
-        auto what = parse_yaml({source.name, std::move(above)});
+        auto what = parse_yaml({source.name, std::move(above)}, limits);
         if (!what) return what;
       }
     }

@@ -26,14 +26,26 @@ struct yaml_node {
   std::string scalar;  ///< a boolean, number or text, as written
   std::size_t line = 1;
   std::size_t column = 1;
+  std::size_t offset = 0;  ///< in bytes, where the value begins, or its anchor or tag if it has one
+  bool is_flow = false;    ///< a list in [] or a mapping in {}
+  bool is_aliased = false;           ///< an alias repeats the value elsewhere
   std::vector<yaml_node_ptr> items;  ///< a list's items
   std::vector<std::pair<yaml_node_ptr, yaml_node_ptr>>
       members;  ///< a mapping's members; keys may repeat
 };
 
-/// Reads the one document of `source`. Refused: syntax errors, no or several documents, tags, more
-/// than `max_file_bytes`, nesting beyond `max_nesting`.
-std::expected<yaml_node_ptr, problem> parse_yaml(const file& source);
+/// What a document may be. The defaults are those of a configuration.
+struct yaml_limits {
+  std::size_t bytes = max_file_bytes;
+  std::size_t nesting = max_nesting;
+  bool has_tags = false;        ///< tags are read over
+  bool has_long_texts = false;  ///< a text in quotes may go on in the next line
+};
+
+/// Reads the one document of `source`. Refused: syntax errors, no or several documents, and what is
+/// beyond the limits.
+std::expected<yaml_node_ptr, problem> parse_yaml(const file& source,
+                                                 const yaml_limits& limits = {});
 
 /// The kind of a plain (not quoted) scalar in the core schema of YAML 1.2: `off` and `yes` are
 /// text.
