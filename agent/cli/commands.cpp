@@ -105,6 +105,12 @@ constexpr std::array install_statuses{
     exit_meaning{exit_ok, "installed, or there already"},
     exit_meaning{exit_failed, "the directory cannot be written to; stderr says why"},
     exit_meaning{exit_bad_settings, "bad usage"}};
+constexpr std::array inject_statuses{
+    exit_meaning{exit_ok, "printed"},
+    exit_meaning{exit_failed,
+                 "the manifest cannot be read, or cannot have the sidecar; stderr says "
+                 "why, and nothing is printed"},
+    exit_meaning{exit_bad_settings, "bad usage or settings"}};
 constexpr std::array demo_statuses{exit_meaning{exit_ok, "done"},
                                    exit_meaning{exit_failed, "a step failed"},
                                    exit_meaning{exit_bad_settings, "bad usage"}};
@@ -274,6 +280,32 @@ constexpr std::array install_words{option{.name = "DIR",
                                           .takes = value_kind::directory,
                                           .required = true}};
 
+constexpr std::array inject_words{option{.name = "FILE",
+                                         .doc = "The manifest; - for standard input",
+                                         .takes = value_kind::file,
+                                         .required = true}};
+constexpr std::array inject_flags{
+    option{.name = "--uninject", .doc = "Print the manifest as it was before, byte for byte"},
+    option{.name = "--workload",
+           .metavar = "NAME",
+           .doc = "Which one, of several in the file: its name, or KIND/NAME [the only one]"},
+    option{.name = "--container",
+           .metavar = "NAME",
+           .doc = "The container whose command runs only while active [the only one]"},
+    option{.name = "--run-as",
+           .metavar = "UID",
+           .doc = "The user that this container runs as, where the manifest does not say"},
+    option{.name = "--image",
+           .metavar = "IMAGE",
+           .doc = "The image of the sidecar [tenure:VERSION, of this program's version]"},
+    option{.name = "--mount",
+           .metavar = "VOLUME:PATH",
+           .doc = "A volume of the pod for the agent, read-only, e.g. with certificates",
+           .repeatable = true},
+    option{.name = "--rbac",
+           .doc = "Add a Role with the rights that the agent needs, bound to the pod's "
+                  "ServiceAccount"}};
+
 constexpr std::array demo_flags{
     option{.name = "--stay", .doc = "Keep the agents running until Ctrl-C"},
     option{.name = "--ttl", .metavar = "DURATION", .doc = "Time to live of the lease [3s]"},
@@ -420,6 +452,16 @@ constexpr std::array table{
                      "older file while that runs. Writes nothing if this program is there already.",
             .example = "tenure install /shared",
             .statuses = install_statuses},
+    command{.name = "inject",
+            .summary = "Add the sidecar to a manifest of Kubernetes, or take it out again",
+            .has_settings = true,
+            .words = inject_words,
+            .flags = inject_flags,
+            .notes = "Prints the manifest with the agent as a sidecar, and with the guard in front "
+                     "of the main container's command. Settings become arguments of the agent; "
+                     "--store is kubernetes unless it is given. A second time changes nothing.",
+            .example = "tenure inject web.yaml --election web --rbac | kubectl apply -f -",
+            .statuses = inject_statuses},
     command{.name = "demo",
             .summary = "Three agents, a killed leader, a fail-over; no set-up",
             .flags = demo_flags,

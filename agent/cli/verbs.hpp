@@ -30,6 +30,7 @@ int run_agent(const invocation& what, int argc, const char* const* argv);
 int run_check(const invocation& what);
 int run_explain(const invocation& what);
 int run_install(const invocation& what);
+int run_inject(const invocation& what);
 int run_demo(const invocation& what);
 int run_verify(const invocation& what);
 int run_status(const invocation& what);

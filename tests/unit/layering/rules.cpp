@@ -26,6 +26,8 @@ const std::vector<room>& table_of_rooms() {
       {"settings", {"core", "base", "log"}},
       {"process", {"core", "base"}},
       {"config", {"core", "base", "settings"}},
+      // Reads manifests with the parser of config.
+      {"manifest", {"core", "base", "settings", "config"}},
       {"http", {"core", "base", "settings"}},
       {"stores", {"core", "base", "settings", "http"}},
       // What is done to Kubernetes apart from leases, with any store: it gets a client from above.
@@ -42,8 +44,8 @@ const std::vector<room>& table_of_rooms() {
        {"core", "base", "log", "settings", "process", "http", "stores", "kube", "guard", "workload",
         "health", "api", "metrics"}},
       {"cli",
-       {"core", "base", "settings", "process", "config", "http", "guard", "workload", "wire", "api",
-        "runtime"}},
+       {"core", "base", "settings", "process", "config", "manifest", "http", "guard", "workload",
+        "wire", "api", "runtime"}},
   };
   return table;
 }
