@@ -83,5 +83,101 @@ class Manifests(Scene):
                 self.cluster.kubectl("delete", "endpointslice,service", "db", "-n", self.space)
 
 
+class Injected(Scene):
+    """What `tenure inject` prints, before the API server."""
+
+    CONTAINERS = """
+containers:
+- name: main
+  image: busybox
+  command: ["sleep", "1000"]
+  securityContext:
+    runAsUser: 1000
+    runAsNonRoot: true
+    allowPrivilegeEscalation: false
+    capabilities: {drop: [ALL]}
+    seccompProfile: {type: RuntimeDefault}
+"""
+    MORE = """
+initContainers:
+  # before all
+  - name: first
+    image: busybox
+    securityContext:
+      runAsNonRoot: true
+      allowPrivilegeEscalation: false
+      capabilities: {drop: [ALL]}
+      seccompProfile: {type: RuntimeDefault}
+volumes: []
+terminationGracePeriodSeconds: 60
+"""
+
+    @staticmethod
+    def indented(text, by):
+        return "".join(" " * by + line + "\n" for line in text.strip().splitlines())
+
+    def manifests(self):
+        """By name."""
+        labels = "metadata: {name: web, labels: {app: web}}\n"
+        pod = {more: self.indented(self.CONTAINERS + more, 6) for more in ("", self.MORE)}
+        template = "  selector: {matchLabels: {app: web}}\n  template:\n    metadata: {labels: {app: web}}\n    spec:\n"
+        out = {}
+        for more, spec in pod.items():
+            name = "more" if more else "plain"
+            for kind in ("Deployment", "DaemonSet", "ReplicaSet", "StatefulSet"):
+                out[f"{kind} {name}"] = f"apiVersion: apps/v1\nkind: {kind}\n{labels}spec:\n{template}{spec}"
+            out[f"Pod {name}"] = f"apiVersion: v1\nkind: Pod\n{labels}spec:\n{spec}"
+            out[f"PodTemplate {name}"] = (f"apiVersion: v1\nkind: PodTemplate\n{labels}template:\n"
+                                          f"  metadata: {{labels: {{app: web}}}}\n  spec:\n{spec}")
+        item = self.indented(out["Deployment more"], 2)
+        out["List"] = "apiVersion: v1\nkind: List\nitems:\n- " + item[2:]
+        out["two documents"] = "# a comment\n---\n" + out["Deployment plain"] + (
+            "---\napiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}]}\n")
+        return out
+
+    def dry_run(self, text):
+        """The objects that the API server would have, by kind."""
+        done = self.cluster.kubectl("apply", "--dry-run=server", "-n", self.space, "-o", "json", "-f", "-", given=text,
+                                    check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), text)
+        found = json.loads(done.stdout)
+        return {one["kind"]: one for one in (found["items"] if found["kind"] == "List" else [found])}
+
+    @staticmethod
+    def pod(one):
+        """The specification of its pods."""
+        if one["kind"] == "Pod":
+            return one["spec"]
+        return (one if one["kind"] == "PodTemplate" else one["spec"])["template"]["spec"]
+
+    def test_each_kind_is_accepted_and_gains_the_sidecar_alone(self):
+        # Warnings of Pod Security would be on stderr.
+        for way in ("warn", "enforce"):
+            self.cluster.kubectl("label", "namespace", self.space, f"pod-security.kubernetes.io/{way}=restricted")
+        for name, text in self.manifests().items():
+            with self.subTest(name):
+                for more in ([], ["--rbac"]):
+                    injected = self.inject(text, "--election", "web", *more)
+                    before, after = self.dry_run(text), self.dry_run(injected)
+                    self.assertEqual(set(after) - set(before), {"Role", "RoleBinding"} if more else set())
+                    kind = next(one for one in before if one != "Service")
+                    self.check_pods(self.pod(before[kind]), self.pod(after[kind]))
+                    self.assertEqual(self.inject(injected, "--uninject"), text)
+
+    def check_pods(self, before, after):
+        containers = [one["name"] for one in after["initContainers"]]
+        self.assertEqual(containers, ["tenure-install", "tenure", *[one["name"] for one in before.get("initContainers", [])]])
+        self.assertEqual(after["initContainers"][1]["restartPolicy"], "Always")
+        [was], [main] = before["containers"], after["containers"]
+        command = main["command"]
+        self.assertEqual(command[command.index("--") + 1:], was["command"])
+        self.assertEqual(command[:3], ["/tenure-bin/tenure", "guard", "--dir=/run/tenure"])
+        self.assertEqual("--drain=50s" in command, after["terminationGracePeriodSeconds"] == 60)
+        for one in (before, after):
+            for key in ("initContainers", "volumes", "containers"):
+                one.pop(key, None)
+        self.assertEqual(before, after)
+
+
 if __name__ == "__main__":
     main(__file__)

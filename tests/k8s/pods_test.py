@@ -6,7 +6,7 @@ import signal
 import time
 
 import cluster
-from scene import PATIENCE, Scene, main, until
+from scene import PATIENCE, TENURE, WORK, Scene, main, until
 from side_by_side import alone
 
 TTL = {"store": "kubernetes", "election": "db", "ttl": "6s"}
@@ -98,6 +98,101 @@ class Guard(Scene):
                              "--timeout=60s")
         self.cluster.kubectl("uncordon", cluster.NODE)
         self.becomes_active([active])
+        self.judge()
+
+
+class Injected(Scene):
+    """A Deployment that knows nothing of Tenure, after `tenure inject`."""
+
+    PLAIN = """\
+# The workload, as its team has it.
+apiVersion: v1
+kind: ServiceAccount
+metadata: {{name: db}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: db
+spec:
+  replicas: 2
+  selector:
+    matchLabels: {{app: db}}
+  template:
+    metadata:
+      labels: {{app: db}}
+    spec:
+      serviceAccountName: db{user}
+      containers:
+      - name: main
+        image: {work}:1
+        command: ["/bin/sh", "-c", "{command}"]   # stamps for ever
+        env:
+        - name: POD_NAME
+          valueFrom: {{fieldRef: {{fieldPath: metadata.name}}}}
+        volumeMounts:
+        - {{name: stamps, mountPath: /stamps}}
+      volumes:
+      # Where it stamps.
+      - name: stamps
+        hostPath: {{path: {stamps}}}
+"""
+    # The worker stamps under a version only.
+    COMMAND = "[ -z $TENURE_VERSION ] || exec /bin/worker /stamps $POD_NAME obedient; exec sleep 1000"
+    SIDECAR = ["--election", "db", "--ttl", "6s", "--rbac", "--image", TENURE + ":1"]
+
+    def start(self, user="", more=()):
+        self.overlay = "injected"
+        self.plain = self.PLAIN.format(user=user, work=WORK, stamps=self.stamps, command=self.COMMAND)
+        self.words = [*self.SIDECAR, *more]
+        self.injected = self.inject(self.plain, *self.words)
+        self.apply_text(self.injected)
+        return self.active_and_standby()
+
+    def apply_text(self, text):
+        self.cluster.kubectl("apply", "-n", self.space, "-f", "-", given=text)
+
+    def diff(self, text):
+        """What `kubectl diff` shows, with its exit status."""
+        done = self.cluster.kubectl("diff", "-n", self.space, "-f", "-", given=text, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    def test_one_pod_is_active_and_uninject_leaves_what_was_there(self):
+        active, others = self.start("\n      securityContext: {runAsUser: 1000}")
+        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
+        self.assertIn(self.becomes_active([active]), others)
+        self.judge()
+        self.assertEqual(self.diff(self.inject(self.injected, *self.words)), (0, ""))
+        self.assertEqual(self.diff(self.plain)[0], 1)
+
+        back = self.inject(self.injected, "--uninject")
+        self.assertEqual(back, self.plain)
+        self.apply_text(back)
+        spec = self.cluster.get(self.path("deployments", "db"))["spec"]["template"]["spec"]
+        [main] = spec["containers"]
+        self.assertNotIn("initContainers", spec)
+        self.assertEqual([one["name"] for one in spec["volumes"] + main["volumeMounts"]], ["stamps", "stamps"])
+        self.assertEqual(main["command"], ["/bin/sh", "-c", self.COMMAND])
+        until(lambda: not any("initContainers" in one["spec"] for one in self.pods().values()),
+              "no pod has the sidecar", PATIENCE)
+
+    def test_the_sidecar_runs_as_the_user_of_the_image(self):
+        self.start(more=["--run-as", "65532"])
+        self.judge(least_terms=1)
+
+    def test_a_workload_of_root_has_a_sidecar_of_root(self):
+        active, others = self.start("\n      securityContext: {runAsUser: 0, runAsGroup: 0}")
+        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
+        self.assertIn(self.becomes_active([active]), others)
+        self.judge()
+
+    def test_an_upgrade_of_the_sidecar_is_another_injection(self):
+        self.start("\n      securityContext: {runAsUser: 1000}")
+        newer = self.inject(self.injected, *self.words[:-1], TENURE + ":2")
+        self.apply_text(newer)
+        until(lambda: len(self.pods()) == 2 and all(
+            ":2" in (self.status_of(pod, "tenure") or {}).get("image", "") for pod in self.pods()), "all are new", PATIENCE)
+        self.active_and_standby()
         self.judge()
 
 

@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import signal
+import subprocess
 import sys
 import time
 import unittest
@@ -61,6 +62,7 @@ class Scene(unittest.TestCase):
     """Each test has a namespace of its own; the cluster is shared by all tests of a program, which run side by side."""
 
     cluster = None  # set by main
+    tenure = None   # the program; set by main
     numbers = itertools.count(1)
     # True where the workload knows the version it runs under.
     knows_its_version = True
@@ -117,6 +119,12 @@ class Scene(unittest.TestCase):
         """Applies an overlay of k8s/ with the workload of the tests."""
         self.overlay = overlay
         self.cluster.kubectl("apply", "-k", str(self.kustomize(overlay, **how)))
+
+    def inject(self, manifest, *words):
+        """What `tenure inject` makes of a manifest."""
+        done = subprocess.run([self.tenure, "inject", "-", *words], input=manifest, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
 
     # What is there --------------------------------------------------------------------------------
 
@@ -244,6 +252,7 @@ def main(script):
     if not given.inside:
         cluster.enter(script, *sys.argv[1:])
     programs = {name: os.path.abspath(getattr(given, name)) for name in ("tenure", "pause", "worker")}
+    Scene.tenure = programs["tenure"]
     tests = side_by_side.load(sys.modules["__main__"], rest)
     with cluster.Cluster(os.environ[cluster.FOLDER]) as Scene.cluster:
         load_images(Scene.cluster, **programs)
