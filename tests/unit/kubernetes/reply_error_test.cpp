@@ -95,7 +95,8 @@ TEST(KubernetesError, PlainHttpToATlsPortIsExplained) {
 TEST(KubernetesError, TheTextSaysWhatToDo) {
   EXPECT_THAT(text(read_error(403, status_text(403, "Forbidden"))),
               HasSubstr("it is so; give the user of the token a Role for leases"));
-  EXPECT_EQ(text(read_error(403, status_text(403, "Forbidden"), {.if_denied = "ask"})), "it is so; ask");
+  EXPECT_EQ(text(read_error(403, status_text(403, "Forbidden"), {.if_denied = "ask"})),
+            "it is so; ask");
   EXPECT_EQ(text(read_error(403, status_text(403, "Forbidden"), {.if_denied = ""})), "it is so");
   EXPECT_THAT(text(read_error(401, status_text(401, "Unauthorized"))), HasSubstr("check its file"));
   EXPECT_EQ(text(read_error(500, status_text(500, "InternalError"))), "it is so");
