@@ -93,6 +93,7 @@ TEST_P(ExecWithKubeconfig, ATokenInItTakesTheLeaseAndIsNotSaid) {
       words({"--log-level", "debug", "--kubeconfig", kubeconfig("{token: " + token + "}")}),
       in_ / "a");
   EXPECT_TRUE(is_held_by_a()) << a.err();
+  EXPECT_TRUE(eventually([&] { return a.said("active under version"); })) << a.err();
   EXPECT_THAT(a.err(), Not(HasSubstr(token)));
   EXPECT_THAT(a.err(), Not(HasSubstr("every user can read")));
 }
@@ -103,7 +104,9 @@ TEST_P(ExecWithKubeconfig, ACertificateInTheFileThatTheVariableNamesTakesTheLeas
                  ", client-key-data: " + data_of(server_->member_key()) + "}");
   const program a(words({}), in_ / "a", {"KUBECONFIG=/none:" + path});
   EXPECT_TRUE(is_held_by_a()) << a.err();
-  EXPECT_THAT(a.err(), HasSubstr("of the 2 files in it, " + path + " alone is read"));
+  EXPECT_TRUE(eventually([&] {
+    return a.said("of the 2 files in it, " + path + " alone is read");
+  })) << a.err();
 }
 
 TEST_P(ExecWithKubeconfig, ASecretThatEverybodyCanReadIsWarnedOf) {
