@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/list_text.hpp"
 #include "manifest/marks.hpp"
 
 namespace tenure::manifest {
@@ -163,9 +164,7 @@ std::string kinds_of(const std::vector<document>& all) {
     if (kind.empty()) kind = "something without a kind";
     if (std::ranges::find(found, kind) == found.end()) found.push_back(std::move(kind));
   });
-  std::string out;
-  for (const std::string& one : found) out += (out.empty() ? "" : ", ") + one;
-  return out;
+  return base::listed(found);
 }
 
 const yaml_node& node_at(const yaml_node& root, const node_path& path) {

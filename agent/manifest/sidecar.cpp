@@ -1,4 +1,5 @@
 #include "manifest/sidecar.hpp"
+#include "base/list_text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -34,10 +35,8 @@ std::string without_variables(std::string text) {
   return text;
 }
 
-std::string listed(const std::vector<std::string>& all) {
-  std::string out;
-  for (const std::string& one : all) out += (out.empty() ? "" : ", ") + scalar_text(one);
-  return "[" + out + "]";
+std::string sequence_text(const std::vector<std::string>& all) {
+  return "[" + base::listed(all, scalar_text) + "]";
 }
 
 /// Pod Security "restricted" admits it. Its user is that of the main container, so that the agent
@@ -69,7 +68,7 @@ std::string agent_container(const sidecar& what, const pod_facts& of) {
   arguments.emplace_back("--guard-dir=/run/tenure");
   std::string out =
       "- name: tenure\n  image: " + scalar_text(what.image) +
-      "\n  restartPolicy: Always\n  args: " + listed(arguments) +
+      "\n  restartPolicy: Always\n  args: " + sequence_text(arguments) +
       "\n  env:\n"
       "    - {name: TENURE_POD_NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}\n"
       "    - {name: TENURE_POD_UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}\n"
@@ -107,7 +106,7 @@ std::string rules_text(const rights& needs) {
                           const std::vector<std::string>& names, std::string_view verbs) {
     out.append("  - apiGroups: [").append(group).append("]\n    resources: [").append(resource);
     out += "]\n";
-    if (!names.empty()) out += "    resourceNames: " + listed(names) + "\n";
+    if (!names.empty()) out += "    resourceNames: " + sequence_text(names) + "\n";
     out.append("    verbs: [").append(verbs).append("]\n");
   };
   if (needs.leases) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/list_text.hpp"
 #include "core/check.hpp"
 #include "runtime/lines.hpp"
 
@@ -11,12 +12,6 @@ namespace tenure::runtime {
 namespace {
 
 using api::refusal;
-
-std::string listed(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& one : names) out += (out.empty() ? "" : ", ") + one;
-  return out;
-}
 
 std::vector<std::string> names_of(const std::vector<core::holder>& holders) {
   std::vector<std::string> out;
@@ -26,7 +21,7 @@ std::vector<std::string> names_of(const std::vector<core::holder>& holders) {
 
 std::string who_holds(const std::vector<core::holder>& holders) {
   if (holders.empty()) return "nobody does";
-  return listed(names_of(holders)) + (holders.size() == 1 ? " does" : " do");
+  return base::listed(names_of(holders)) + (holders.size() == 1 ? " does" : " do");
 }
 
 }  // namespace
@@ -147,9 +142,10 @@ std::expected<core::left_order, api::control_refusal> order_executor::addressed_
         refusal(409, "not_held", "nobody holds " + of, "there is nothing to do"));
   }
   if (member.empty() && holders.size() > 1) {
-    return std::unexpected(refusal(409, "several_holders",
-                                   "several members hold " + of + ": " + listed(names_of(holders)),
-                                   "name the one that is meant"));
+    return std::unexpected(
+        refusal(409, "several_holders",
+                "several members hold " + of + ": " + base::listed(names_of(holders)),
+                "name the one that is meant"));
   }
   const auto holder = member.empty() ? holders.begin()
                                      : std::ranges::find(holders, member, &core::holder::identity);
@@ -194,10 +190,10 @@ std::optional<api::control_refusal> order_executor::objection_to(
   }
   if (heir.empty() || !seen || !seen->members) return std::nullopt;
   if (std::ranges::find(*seen->members, heir) == seen->members->end()) {
-    return refusal(
-        409, "not_a_member",
-        "\"" + heir + "\" is not a member of " + of + " now; these are: " + listed(*seen->members),
-        "name one of these");
+    return refusal(409, "not_a_member",
+                   "\"" + heir + "\" is not a member of " + of +
+                       " now; these are: " + base::listed(*seen->members),
+                   "name one of these");
   }
   return std::nullopt;
 }

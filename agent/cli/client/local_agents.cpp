@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/boot_time.hpp"
+#include "base/list_text.hpp"
 #include "base/runtime_directory.hpp"
 #include "base/trusted_open.hpp"
 #include "cli/text/print.hpp"
@@ -24,11 +25,9 @@ ask_failure bad_usage(const std::string& text) {
 
 /// "a at unix:/run/tenure/12.sock, b at ..."
 std::string listed(const std::vector<const candidate*>& some) {
-  std::string out;
-  for (const candidate* one : some) {
-    out += (out.empty() ? "" : ", ") + one->says.identity + " at " + settings::text(one->agent);
-  }
-  return out;
+  return base::listed(some, [](const candidate* one) {
+    return one->says.identity + " at " + settings::text(one->agent);
+  });
 }
 
 /// More is better: a holder knows that it holds by its own lease.

@@ -4,6 +4,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/list_text.hpp"
 #include "cli/commands.hpp"
 #include "cli/verbs.hpp"
 #include "cli/version.hpp"
@@ -73,19 +74,13 @@ std::string flag_text(const option& one) {
   return out;
 }
 
-std::string listed(std::span<const std::string_view> words) {
-  std::string out;
-  for (const std::string_view word : words) out += (out.empty() ? "" : ", ") + bold(word);
-  return out;
-}
-
 std::string paragraph(const std::string& heading, const std::string& text) {
   return ".TP\n" + heading + "\n" + text + "\n";
 }
 
 std::string option_text(const option& one) {
   std::string text = plain(one.doc) + ".";
-  if (one.takes == value_kind::word) text += " One of " + listed(one.words) + ".";
+  if (one.takes == value_kind::word) text += " One of " + base::listed(one.words, bold) + ".";
   if (one.repeatable) text += " May be given more than once.";
   return paragraph(flag_text(one), text);
 }
@@ -119,7 +114,7 @@ std::string setting_text(const config::field& f) {
   std::string heading = f.flag.empty() ? bold(f.key) : bold(f.flag);
   if (!f.metavar.empty()) heading += " " + italic(f.metavar);
   std::string text = plain(f.doc) + ".\n";
-  if (!f.words.empty()) text += "One of " + listed(f.words) + ".\n";
+  if (!f.words.empty()) text += "One of " + base::listed(f.words, bold) + ".\n";
   text += f.fallback.empty() ? "Default: " + plain(f.derivation) + ".\n"
                              : "Default: " + bold(f.fallback) + ".\n";
   text += f.environment.empty() ? "In the file only." : "Variable: " + bold(f.environment) + ".";

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/list_text.hpp"
 #include "cli/text/knowledge.hpp"
 #include "cli/text/print.hpp"
 #include "cli/text/times.hpp"
@@ -15,12 +16,6 @@ namespace tenure::cli {
 namespace {
 
 constexpr const char* nothing = "-";
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& w : words) out += (out.empty() ? "" : ", ") + w;
-  return out;
-}
 
 /// The state, in words for people who have not read the design.
 std::string state_word(const wire::election_report& e) {
@@ -66,7 +61,7 @@ std::pair<cell, cell> holder_cells(const wire::election_report& e) {
                                 : s.identity);
     versions.push_back(text(s.version));
   }
-  return {{.text = joined(names)}, {.text = joined(versions)}};
+  return {{.text = base::listed(names)}, {.text = base::listed(versions)}};
 }
 
 cell left_cell(const wire::election_report& e, std::int64_t age_ms) {
@@ -78,7 +73,7 @@ cell members_cell(const wire::election_report& e) {
   if (!e.members) return {.text = nothing, .colour = tint::faint};
   std::vector<std::string> names;
   for (const wire::member_report& m : *e.members) names.push_back(m.identity);
-  return {.text = names.empty() ? "none" : joined(names)};
+  return {.text = names.empty() ? "none" : base::listed(names)};
 }
 
 std::string last_term_text(const wire::election_report& e) {
