@@ -6,10 +6,12 @@
 #include <string_view>
 #include <utility>
 
+#include "base/list_text.hpp"
 #include "config/suggest.hpp"
 #include "manifest/documents.hpp"
 #include "manifest/insertion.hpp"
 #include "manifest/marks.hpp"
+#include "settings/kubernetes_names.hpp"
 #include "settings/mistake.hpp"
 
 namespace tenure::manifest {
@@ -73,15 +75,7 @@ documents read(const config::file& of) {
 }
 
 std::string listed(const std::vector<workload>& all) {
-  std::string out;
-  for (const workload& one : all) out += (out.empty() ? "" : ", ") + one.label();
-  return out;
-}
-
-/// Part of marks, and of names of objects.
-bool is_object_name(std::string_view name) {
-  return !name.empty() &&
-         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-") == std::string_view::npos;
+  return base::listed(all, &workload::label);
 }
 
 using choice = std::expected<workload, std::vector<problem>>;
@@ -123,9 +117,10 @@ choice choose(const config::file& of, const std::vector<document>& in, const std
     return only({where, "this is written in brackets or braces, as JSON",
                  "write it in lines, e.g. by `kubectl create --dry-run=client -o yaml -f FILE`"});
   }
-  std::string name = found[0].name;
-  // A generateName ends with a dash.
-  if (!is_object_name(name)) {
+  std::string_view name = found[0].name;
+  // A generateName may end with a dash.
+  if (name.ends_with('-')) name.remove_suffix(1);
+  if (!settings::is_object_name(name)) {
     return only({where, found[0].kind + " has no name that Kubernetes could accept",
                  "name it in metadata.name"});
   }
@@ -153,11 +148,8 @@ std::string guard_text(const document& in, const yaml_node& command,
                        const std::vector<std::string>& words) {
   const std::size_t first = command.items[0]->offset;
   const bool in_quotes = first < in.text.size() && in.text[first] == '"';
-  std::string out;
-  for (const std::string& one : words) {
-    out += (out.empty() ? "" : ", ") + (in_quotes ? "\"" + one + "\"" : one);
-  }
-  return out;
+  return base::listed(
+      words, [in_quotes](const std::string& one) { return in_quotes ? "\"" + one + "\"" : one; });
 }
 
 std::vector<addition> additions(const document& in, const workload& of, const sidecar& what,
