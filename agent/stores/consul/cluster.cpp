@@ -178,14 +178,14 @@ void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
                            .index = index_in(*what),
                            .sent_at = sent_at});
   }
-  if (error->meaning == error_meaning::denied) {
+  if (is_refusal(error->meaning)) {
     read_token_again();
     // Another call may have read it before this one was refused.
     if (token != c->token) return send(c);
   }
   c->answered = !is_of_this_endpoint(error->meaning);
   std::string said = text(*error);
-  if (error->advice == check_token_file) said += " " + token_file;
+  if (error->meaning == error_meaning::unauthorized) said += " " + token_file;
   failed(c, {.meaning = error->meaning,
              .why = name(c->endpoint) + " answered " + std::to_string(what->status) +
                     (said.empty() ? "" : ": ") + said});

@@ -33,8 +33,7 @@ constexpr const settings::store_kind& consul_kind = *settings::find_store_kind("
 
 /// True for an error that only a change of the configuration can end.
 bool is_final(error_meaning what) {
-  return what == error_meaning::denied || what == error_meaning::unsupported ||
-         what == error_meaning::invalid;
+  return is_refusal(what) || what == error_meaning::unsupported || what == error_meaning::invalid;
 }
 
 class consul_store final : public store {

@@ -17,6 +17,8 @@ struct row {
 constexpr std::string_view give_policy =
     "give the agent a token whose policy has key_prefix \"ELECTION/\" { policy = \"write\" } and "
     "session_prefix \"\" { policy = \"write\" }";
+/// The name of that file follows.
+constexpr std::string_view check_file = "the token is unknown to Consul: check its file";
 constexpr std::string_view check_cluster = "check `consul operator raft list-peers`";
 /// The first words of what a transaction says of an operation; a later Consul says what is missing.
 constexpr std::string_view refused_operation = "Permission denied";
@@ -26,11 +28,11 @@ constexpr std::string_view not_consul =
 /// The words of Consul 1.8.7 and 1.21.0, which the suite asks where it can.
 constexpr row table[] = {
     {404, "Session id '", error_meaning::session_gone, ""},
-    {403, "ACL not found", error_meaning::denied, check_token_file},
+    {403, "ACL not found", error_meaning::unauthorized, check_file},
     {403, "Permission denied", error_meaning::denied, give_policy},
     {403, "rate limit", error_meaning::unknown, ""},
     {409, refused_operation, error_meaning::denied, give_policy},
-    {500, "ACL not found", error_meaning::denied, check_token_file},
+    {500, "ACL not found", error_meaning::unauthorized, check_file},
     {500, "Permission denied", error_meaning::denied, give_policy},
     {500, "Invalid Session TTL", error_meaning::invalid,
      "choose a ttl in this range, or set session_ttl_min of all Consul servers"},

@@ -14,11 +14,24 @@ namespace tenure::stores::consul {
 ///
 ///   unknown       unknown: it may or may not have happened; other agents, then again
 ///   session_gone  lost: the only one of these that is Consul's own word about a session
-///   denied        unknown, after the token was read again; a refusal to open: the token or its
-///                 policy must be changed
+///   unauthorized  unknown, after the token was read again; a refusal to open: the token must be
+///                 changed
+///   denied        the same: the token's policy must be changed
 ///   invalid       unknown; a refusal to open: Consul will never do what was asked
 ///   unsupported   unknown; a refusal to open: this is not Consul's HTTP API
-enum class error_meaning : std::uint8_t { unknown, session_gone, denied, invalid, unsupported };
+enum class error_meaning : std::uint8_t {
+  unknown,
+  session_gone,
+  unauthorized,
+  denied,
+  invalid,
+  unsupported
+};
+
+/// True if Consul does not let us do it, which another token may.
+constexpr bool is_refusal(error_meaning what) {
+  return what == error_meaning::unauthorized || what == error_meaning::denied;
+}
 
 struct reply_error {
   unsigned status = 0;
@@ -26,10 +39,6 @@ struct reply_error {
   error_meaning meaning = error_meaning::unknown;
   std::string_view advice{};  ///< what the user can do; empty if only another try helps
 };
-
-/// The name of that file follows.
-inline constexpr std::string_view check_token_file =
-    "the token is unknown to Consul: check its file";
 
 /// What to do about a token that may read less than before.
 inline constexpr std::string_view lost_permission =
