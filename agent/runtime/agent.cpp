@@ -279,7 +279,6 @@ void agent::orders_shown(core::election_index which, const std::vector<core::lef
   orders_.seen(which, what);
 }
 
-/// Also before the elections have begun.
 void agent::workload_ended() {
   if (health_) return health_->workload_ended();
   if (left_.found && !left_.found->ended) left_.found->ended.emplace();

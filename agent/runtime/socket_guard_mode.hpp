@@ -46,7 +46,7 @@ class socket_guard_mode final : public guard_mode {
   core::time_point search_until_{};  ///< until then, wait for a guard that is there but busy
   std::string none_;                 ///< why there is no guard, as last logged
   bool here_ = false;
-  bool lost_ = false;  ///< before the store was open
+  bool lost_ = false;  ///< the elections were told so, or will be when they begin
   leave leaving_ = leave::no;
   base::timer leave_timer_;
 };

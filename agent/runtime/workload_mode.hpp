@@ -32,6 +32,8 @@ class workload_host {
   virtual bool serve() = 0;
   /// Tells the health checks that the workload of an active term runs.
   virtual void workload_started() = 0;
+  /// One that was found running vouches for this member's health no longer. Also before the
+  /// elections begin.
   virtual void workload_ended() = 0;
   /// `signo`: the signal that asks the agent to end.
   virtual void shut_down(int signo, core::loss_reason why) = 0;

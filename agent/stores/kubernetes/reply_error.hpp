@@ -47,8 +47,8 @@ inline constexpr std::string_view give_rights_to_leases =
 struct refusal_advice {
   std::string_view if_unauthorized =
       "the token is unknown to the API server, or expired: check its file";
-  std::string_view if_denied =
-      give_rights_to_leases;  ///< where the user of the token lacks a right
+  /// Where the user of the token lacks a right.
+  std::string_view if_denied = give_rights_to_leases;
 };
 
 struct reply_error {
