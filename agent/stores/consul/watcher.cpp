@@ -109,6 +109,7 @@ void watcher::connected(place at, const reply& what, std::span<const key_value> 
 void watcher::ask(place at) {
   watched& one = all_[at];
   one.asked_at = loop_.now();
+  one.asked_index = one.index;
   cluster_.wait(watch_request(one.what.prefix, one.index, check_every_),
                 loop_.now() + check_every_ + check_every_ / jitter_part + answer_patience,
                 current(at, [this, at](const reply_or_failure& what) { answered(at, what); }));
@@ -119,8 +120,12 @@ void watcher::answered(place at, const reply_or_failure& what) {
   watched& one = all_[at];
   const auto cost = static_cast<std::int64_t>(what->body.size() + answer_bytes);
   core::duration pause = taken_.take(loop_.now(), cost);
-  // Without a change there is nothing to read.
-  if (what->index == one.index) {
+  // A look may overtake the answer, and has shown what it says, or what followed.
+  if (what->index > one.asked_index && what->index <= one.index) {
+    hear(at);
+    one.idle = 0;
+  } else if (what->index == one.asked_index) {
+    // Without a change there is nothing to read.
     hear(at);
     const core::duration waited = loop_.now() - one.asked_at;
     one.idle = waited < check_every_ / 2 ? one.idle + 1 : 0;

@@ -70,6 +70,7 @@ class watcher {
     std::uint32_t idle = 0;  ///< answers in a row that came at once without a change
     core::time_point live_since{};
     core::time_point asked_at{};
+    std::uint64_t asked_index = 0;
     std::vector<std::move_only_function<void()>> wait_for_look;  ///< for the next one
     std::unique_ptr<base::timer> next;
   };

@@ -30,12 +30,12 @@ class ConsulRequests : public HostileConsul {
     return fake_.count(name) - before;
   }
 
-  /// All that are answered at once: everything but a watch.
-  [[nodiscard]] int calls() const {
-    int all = 0;
+  /// How many of each kind that is answered at once: everything but a watch.
+  [[nodiscard]] std::map<std::string, int> calls() const {
+    std::map<std::string, int> all;
     for (const char* name :
          {"self", "lock key", "read", "create", "renew", "destroy", "look", "write"}) {
-      all += fake_.count(name);
+      all[name] = fake_.count(name);
     }
     return all;
   }
@@ -66,7 +66,7 @@ TEST_F(ConsulRequests, AFolderIsWatchedByOneQueryAndAnIdleStandbyAsksForNothingE
   const auto seen = a->watch(39);
   ASSERT_TRUE(loop_.run_until([&] { return seen->shows(std::not_fn(held)); }));
   ASSERT_TRUE(eventually(loop_, [&] { return fake_.count("watch") > 0; }));
-  const int before = calls();
+  const auto before = calls();
   const int watches = fake_.count("watch");
   EXPECT_EQ(watches, 1);
   // The news of another holder, and the next query.
@@ -83,22 +83,23 @@ TEST_F(ConsulRequests, AHandOverBetweenListedMembersIsOneWriteOfEach) {
   const stores::grant held_by_a = a->hold();
   with.identity = "b";
   auto b = join(with);
+  const auto seen_by_a = a->watch();
   const auto seen = b->watch();
-  ASSERT_TRUE(loop_.run_until([&] { return seen->shows(held); }));
   // Its name in the list, and a session that is ready for the lock.
   ASSERT_TRUE(eventually(loop_, [&] { return fake_.count("create") == 4; }));
-  const auto is_listed = [](const core::observation& o) {
-    return o.members && o.members->size() == 2;
+  // The first read of each, and the look that a new subscription asks for.
+  ASSERT_TRUE(eventually(loop_, [&] { return fake_.count("read") == 4; }));
+  const auto shows_both = [](const core::observation& o) {
+    return held(o) && o.members && o.members->size() == 2;
   };
-  ASSERT_TRUE(loop_.run_until([&] { return seen->shows(is_listed); }));
-  const int before = calls();
-  const int writes = requests("write", [&] {
-    ASSERT_EQ(words(a->release(0, held_by_a.version)), "released");
-    ASSERT_TRUE(loop_.run_until([&] { return seen->shows(std::not_fn(held)); }));
-    b->hold();
-  });
-  EXPECT_EQ(writes, 2);
-  EXPECT_EQ(calls(), before + 2);
+  ASSERT_TRUE(
+      loop_.run_until([&] { return seen_by_a->shows(shows_both) && seen->shows(shows_both); }));
+  auto expected = calls();
+  expected["write"] += 2;
+  ASSERT_EQ(words(a->release(0, held_by_a.version)), "released");
+  ASSERT_TRUE(loop_.run_until([&] { return seen->shows(std::not_fn(held)); }));
+  b->hold();
+  EXPECT_EQ(calls(), expected);
 }
 
 }  // namespace
