@@ -21,7 +21,8 @@ constexpr std::array<std::string_view, 2> table_or_json{"table", "json"};
 constexpr std::array<std::string_view, 3> demo_stores{"sqlite", "etcd", "consul"};
 constexpr std::array<std::string_view, 3> shells{"bash", "zsh", "fish"};
 constexpr std::array<std::string_view, 5> probes{"livez", "readyz", "leader", "primary", "replica"};
-constexpr std::array<std::string_view, 4> conditions{"active", "standby", "holder=", "vacant"};
+constexpr std::array<std::string_view, 5> conditions{"active", "standby", "holder=", "held",
+                                                     "vacant"};
 
 constexpr option output{.name = "--output",
                         .metavar = "FORM",
@@ -248,7 +249,7 @@ constexpr std::array set_flags{
 constexpr std::array wait_flags{
     option{.name = "--for",
            .metavar = "STATE",
-           .doc = "What to wait for: active, standby, holder=MEMBER or vacant",
+           .doc = "What to wait for: active, standby, holder=MEMBER, held or vacant",
            .takes = value_kind::state,
            .words = conditions,
            .required = true},

@@ -18,7 +18,7 @@ import charts  # noqa: E402
 import cluster  # noqa: E402
 import shown  # noqa: E402
 from charts import merged, values_of  # noqa: E402
-from scene import PATIENCE, TENURE, WORK, Scene, main, record, until  # noqa: E402
+from scene import PATIENCE, TENURE, WORK, Scene, main, record, until, work_at_once, work_on_signal  # noqa: E402
 
 # The kinds of which a chart, an agent or a controller may leave objects in a namespace.
 KINDS = ("deployments,replicasets,statefulsets,pods,services,endpointslices,serviceaccounts,roles,rolebindings,configmaps,"
@@ -50,10 +50,9 @@ class Release(Scene):
         # Who does not know its version gets one that says nothing.
         command = ["/bin/worker", "/stamps", "$(POD_NAME)", worker]
         if mode == "exit-code":
-            command = ["/bin/sh", "-c", f"TENURE_VERSION=1 exec /bin/worker /stamps $POD_NAME {worker}"]
+            command = work_at_once(worker)
         if mode == "signal":
-            command = ["/bin/sh", "-c", f"trap 'TENURE_VERSION=1 exec /bin/worker /stamps $POD_NAME {worker}' USR1; "
-                       "while :; do sleep 1 & wait $!; done", "work"]
+            command = work_on_signal(worker)
             more = merged({"tenure": {"stop": {"signal": {"commandLine": "/bin/sh -c trap"}}}}, more)
         return merged(values_of(mode, way), {
             "image": {"repository": WORK, "tag": "1"}, "command": command, "args": [],
@@ -71,17 +70,12 @@ class Release(Scene):
 
     def rolled_to(self, tag, replicas=2):
         """All pods have that image of the workload, and one of them is active."""
-        until(lambda: len(self.pods()) == replicas and
-              all(charts.containers(one["spec"])["main"]["image"].endswith(tag) for one in self.pods().values()),
-              f"all pods are of image {tag}", PATIENCE)
+        self.all_pods_are_of(tag, replicas)
         return self.becomes_active()
 
     def named(self):
         """Whom the slice of the Service names."""
         return set().union(*(shown.endpoints(one) for one in self.cluster.get(self.path("endpointslices"))["items"]))
-
-    def deleted(self, pod):
-        self.cluster.kubectl("delete", "pod", pod, "-n", self.space, "--wait=false")
 
 
 class Admitted(Release):
@@ -141,14 +135,22 @@ class Lifecycle(Release):
         active, _ = self.active_and_standby()
         said = self.helm("test", self.release, "--logs", f"--timeout={PATIENCE}s").stdout
         self.assertIn("Succeeded", said)
-        self.assertRegex(said, rf"(?m)^db +\S+ +observer\S* +{active} ")
+        self.assertRegex(said, rf"; {active}\S* holds it, under version \d+")
         self.judge(least_terms=1)
 
     def test_helm_test_fails_where_the_store_does_not_answer(self):
         values = merged(self.values(), {"tenure": {"store": {"kind": "etcd", "endpoints": [f"http://{cluster.HOST}:1"]}}})
         self.install(values)
-        done = self.helm("test", self.release, "--logs", "--timeout=30s", check=False)
+        self.fails_its_test("cannot tell: .*; who holds it is not known")
+
+    def test_helm_test_fails_where_nobody_holds(self):
+        self.install(merged(self.values(), {"replicas": 0}))
+        self.fails_its_test("condition not met after 1m: .*; nobody holds it")
+
+    def fails_its_test(self, why):
+        done = self.helm("test", self.release, "--logs", f"--timeout={PATIENCE}s", check=False)
         self.assertNotEqual(done.returncode, 0, done.stdout)
+        self.assertRegex(done.stdout, why)
 
     def test_an_upgrade_and_a_rollback_have_one_workload_at_a_time(self):
         newer = self.newer_chart()
@@ -320,11 +322,11 @@ class Installed(Release):
             until(lambda: shown.is_ready(self.pods()[pod]), f"{pod} is Ready", PATIENCE)
 
     def deletion(self, pod, _):
-        self.deleted(pod)
+        self.delete(pod)
         return lambda: None
 
     def force(self, pod, _):
-        self.cluster.kubectl("delete", "pod", pod, "-n", self.space, "--force", "--grace-period=0", "--wait=false")
+        self.delete(pod, "--force", "--grace-period=0")
         return lambda: None
 
     def stopped_agent(self, pod, mode):
@@ -357,7 +359,7 @@ class Named(Release):
         active = self.becomes_active()
         until(lambda: len(self.pods()) == 2 and all((self.status_of(pod, "tenure") or {}).get("ready") for pod in self.pods()),
               "both agents are ready", PATIENCE)
-        self.deleted(active)
+        self.delete(active)
         following = self.becomes_active([active])
         self.assertNotIn("forbidden", self.logs(following, "tenure"))
         self.assertNotIn("may not", self.logs(following, "tenure"))
@@ -385,8 +387,8 @@ class Stores(Release):
               "both agents are ready", PATIENCE)
         self.assertNotIn("everybody can read", self.logs(active, "tenure"))
         said = self.helm("test", self.release, "--logs", f"--timeout={PATIENCE}s").stdout
-        self.assertRegex(said, rf"(?m)^db +\S+ +observer\S* +{active} ")
-        self.deleted(active)
+        self.assertRegex(said, rf"; {active}\S* holds it, under version \d+")
+        self.delete(active)
         following = self.becomes_active([active])
         until(lambda: self.named() == {following}, f"{following} alone is named", PATIENCE)
         self.assertIsNone(self.lease())

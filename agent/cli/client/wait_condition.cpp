@@ -13,12 +13,13 @@ std::expected<wait_condition, std::string> parse_condition(const std::string& te
   using kind = wait_condition::kind;
   if (text == "active") return wait_condition{.is = kind::active};
   if (text == "standby") return wait_condition{.is = kind::standby};
+  if (text == "held") return wait_condition{.is = kind::held};
   if (text == "vacant") return wait_condition{.is = kind::vacant};
   if (text.starts_with(of_holder) && text.size() > of_holder.size()) {
     return wait_condition{.is = kind::holder, .holder = text.substr(of_holder.size())};
   }
   return std::unexpected("--for \"" + text +
-                         "\" is not a state; use active, standby, holder=MEMBER or vacant");
+                         "\" is not a state; use active, standby, holder=MEMBER, held or vacant");
 }
 
 met judge(const wait_condition& what, const wire::election_report& now) {
@@ -33,6 +34,10 @@ met judge(const wait_condition& what, const wire::election_report& now) {
       if (now.is_self && what.holder == now.identity) return met::yes;
       if (!now.holder_known) return met::cannot_tell;
       return of(holder_named(now, what.holder) != nullptr);
+    case wait_condition::kind::held:
+      if (now.is_self) return met::yes;
+      if (!now.holder_known) return met::cannot_tell;
+      return of(!now.holders.empty());
     case wait_condition::kind::vacant:
       if (now.state == "draining") return met::no;
       if (!now.holder_known) return met::cannot_tell;

@@ -10,13 +10,13 @@
 namespace tenure::cli {
 
 struct wait_condition {
-  enum class kind : std::uint8_t { active, standby, holder, vacant };
+  enum class kind : std::uint8_t { active, standby, holder, held, vacant };
 
   kind is = kind::active;
   std::string holder{};  ///< for `kind::holder` only
 };
 
-/// "active", "standby", "holder=db-1", "vacant". The error says what is wrong.
+/// "active", "standby", "holder=db-1", "held", "vacant". The error says what is wrong.
 std::expected<wait_condition, std::string> parse_condition(const std::string& text);
 
 enum class met : std::uint8_t { no, yes, cannot_tell };

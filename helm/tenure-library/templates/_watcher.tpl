@@ -1,6 +1,6 @@
 {{/*
 tenure.watcher: a Pod for `helm test`. Its agent has the rights and the settings of the release, and only watches. It succeeds
-if that agent learns from the store who holds.
+if that agent learns from the store who holds, and fails if nobody does for a minute.
 */}}
 {{- define "tenure.watcher" -}}
 {{- $it := .it -}}
@@ -18,8 +18,8 @@ if that agent learns from the store who holds.
 {{- $agent := include "tenure.agent" $it | fromYaml -}}
 {{- $agent = omit $agent "livenessProbe" -}}
 {{- $account := $it.pod.serviceAccountName | default $it.values.serviceAccount.name | default $it.name -}}
-{{- $asks := dict "name" "status" "image" (include "tenure.image" $it) "securityContext" (include "tenure.security" $it | fromYaml)
-    "args" (list "status" $it.election "--api" "http://127.0.0.1:4040") -}}
+{{- $asks := dict "name" "wait" "image" (include "tenure.image" $it) "securityContext" (include "tenure.security" $it | fromYaml)
+    "args" (list "wait" $it.election "--for" "held" "--timeout" "60s" "--api" "http://127.0.0.1:4040") -}}
 {{- with $it.values.image.pullPolicy -}}{{- $_ := set $asks "imagePullPolicy" . -}}{{- end -}}
 {{- $pod := dict "restartPolicy" "Never" "serviceAccountName" $account "securityContext" ($it.pod.securityContext | default dict)
     "initContainers" (list $agent) "containers" (list $asks) -}}

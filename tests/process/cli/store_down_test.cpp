@@ -45,7 +45,7 @@ class StoreDown : public PlacedMembers {
 
   void expect_that_b_cannot_tell() {
     ASSERT_TRUE(comes_to_say(*b_, election_path, "\"reachable\":false")) << b_->process().err();
-    for (const char* condition : {"vacant", "holder=a", "holder=b"}) {
+    for (const char* condition : {"vacant", "held", "holder=a", "holder=b"}) {
       const finished r = ask(in_, *b_, {"wait", "--for", condition, "--timeout", "0s"});
       EXPECT_EQ(r.status, 4) << condition << r.out << r.err;
       EXPECT_THAT(r.err,

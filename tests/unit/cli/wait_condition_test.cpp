@@ -45,6 +45,7 @@ wire::election_report in_doubt(wire::election_report now) {
 TEST(WaitCondition, IsMetByTheStateThatItNamesAlone) {
   EXPECT_TRUE(is_met("standby", standby()));
   EXPECT_TRUE(is_met("holder=b", standby()));
+  EXPECT_TRUE(is_met("held", standby()));
   EXPECT_FALSE(is_met("active", standby()));
   EXPECT_FALSE(is_met("holder=a", standby()));
   EXPECT_FALSE(is_met("vacant", standby()));
@@ -72,6 +73,7 @@ TEST(WaitCondition, NothingIsVacantWhileItsWorkloadIsStillStopped) {
   now.holder.reset();
   now.holders.clear();
   EXPECT_TRUE(is_met("vacant", now));
+  EXPECT_FALSE(is_met("held", now));
   now.state = "draining";
   EXPECT_FALSE(is_met("vacant", now));
 }
@@ -85,17 +87,19 @@ TEST(WaitCondition, AnyOfSeveralHoldersCounts) {
 
 TEST(WaitCondition, WhoHoldsIsNeitherYesNorNoWithoutTheStore) {
   wire::election_report now = in_doubt(standby());
-  for (const char* one : {"vacant", "holder=a", "holder=b"}) {
+  for (const char* one : {"vacant", "held", "holder=a", "holder=b"}) {
     EXPECT_EQ(judged(one, now), met::cannot_tell) << one;
   }
   now.holders.clear();
   EXPECT_EQ(judged("vacant", now), met::cannot_tell);
+  EXPECT_EQ(judged("held", now), met::cannot_tell);
   EXPECT_EQ(judged("standby", now), met::yes) << "that is this member's own";
   EXPECT_EQ(judged("active", now), met::no);
 }
 
 TEST(WaitCondition, OwnLeaseOfSeveralSlotsIsCertain) {
   EXPECT_EQ(judged("holder=a", in_doubt(active())), met::yes);
+  EXPECT_EQ(judged("held", in_doubt(active())), met::yes);
   EXPECT_EQ(judged("holder=b", in_doubt(active())), met::cannot_tell);
 }
 
