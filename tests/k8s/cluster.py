@@ -318,10 +318,10 @@ conf_dir = "{self.folder / 'cni'}"
         request = (method, path, None if body is None else json.dumps(body), headers)
         try:
             if method != "GET" or token is not None:
-                with contextlib.closing(self._line(token is None)) as line:
+                with contextlib.closing(self.line(token is None)) as line:
                     status, said = self._ask(line, request)
             else:
-                status, said = self._ask_again_and_again(request)
+                status, said = self._ask_on_kept_line(request)
         except (OSError, http.client.HTTPException) as why:
             return 0, str(why)
         try:
@@ -329,11 +329,12 @@ conf_dir = "{self.folder / 'cni'}"
         except ValueError:
             return status, said.decode(errors="replace")
 
-    def _line(self, is_admin=True):
+    def line(self, is_admin=True, timeout=10):
+        """A new connection to the API server."""
         trust = ssl.create_default_context(cafile=str(self.keys.file("ca.pem")))
         if is_admin:
             trust.load_cert_chain(self.keys.file("admin.pem"), self.keys.file("admin.key"))
-        return http.client.HTTPSConnection(HOST, 6443, context=trust, timeout=10)
+        return http.client.HTTPSConnection(HOST, 6443, context=trust, timeout=timeout)
 
     @staticmethod
     def _ask(line, request):
@@ -341,8 +342,9 @@ conf_dir = "{self.folder / 'cni'}"
         answer = line.getresponse()
         return answer.status, answer.read()
 
-    def _ask_again_and_again(self, request):
-        """On a connection that this thread keeps: a test asks ten times a second what there is."""
+    def _ask_on_kept_line(self, request):
+        """On a connection that this thread keeps, as a test asks ten times a second what there is; or, if that one has
+        ended, on a new one."""
         kept = getattr(self.kept, "line", None)
         self.kept.line = None
         if kept is not None:
@@ -351,7 +353,7 @@ conf_dir = "{self.folder / 'cni'}"
                 self.kept.line = kept
                 return found
             kept.close()
-        line = self._line()
+        line = self.line()
         try:
             found = self._ask(line, request)
         except (OSError, http.client.HTTPException):

@@ -6,7 +6,7 @@ import signal
 import time
 
 import cluster
-from scene import PATIENCE, TENURE, WORK, Scene, main, until
+from scene import EXIT_CODE, PATIENCE, SIGNAL, TENURE, WORK, Scene, main, pods_with, until
 from side_by_side import alone
 
 TTL = {"store": "kubernetes", "election": "db", "ttl": "6s"}
@@ -23,13 +23,13 @@ class Guard(Scene):
         active, others = self.start()
         shown = self.cluster.kubectl("get", "lease", "db", "-n", self.space)
         self.assertIn(active + "_tenure-", shown)
-        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
+        self.delete(active)
         self.assertIn(self.becomes_active([active]), others)
         self.judge()
 
     def test_a_pod_that_is_deleted_by_force_is_dead_before_another_is_active(self):
         active, others = self.start()
-        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--force", "--grace-period=0", "--wait=false")
+        self.delete(active, "--force", "--grace-period=0")
         self.assertIn(self.becomes_active([active]), others)
         self.judge()
 
@@ -84,10 +84,10 @@ class Guard(Scene):
 
     def test_three_pods_have_one_holder(self):
         active, others = self.start(replicas=3)
-        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
+        self.delete(active)
         second = self.becomes_active([active])
         self.assertIn(second, others)
-        self.cluster.kubectl("delete", "pod", second, "-n", self.space, "--wait=false")
+        self.delete(second)
         self.becomes_active([active, second])
         self.judge(least_terms=3)
 
@@ -159,7 +159,7 @@ spec:
 
     def test_one_pod_is_active_and_uninject_leaves_what_was_there(self):
         active, others = self.start("\n      securityContext: {runAsUser: 1000}")
-        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
+        self.delete(active)
         self.assertIn(self.becomes_active([active]), others)
         self.judge()
         self.assertEqual(self.diff(self.inject(self.injected, *self.words)), (0, ""))
@@ -182,7 +182,7 @@ spec:
 
     def test_a_workload_of_root_has_a_sidecar_of_root(self):
         active, others = self.start("\n      securityContext: {runAsUser: 0, runAsGroup: 0}")
-        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
+        self.delete(active)
         self.assertIn(self.becomes_active([active]), others)
         self.judge()
 
@@ -288,7 +288,7 @@ class Tokens(Scene):
         active, others = self.start()
         self.give(300)
         self.stays_active(active, self.LIFE + self.REMEMBERED + 15)
-        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
+        self.delete(active)
         self.assertIn(self.becomes_active([active]), others)
         self.judge()
 
@@ -318,7 +318,7 @@ class Clocks(Scene):
                 self.stays_active(active, 8)
         finally:
             time.clock_settime(time.CLOCK_REALTIME, truth + time.clock_gettime(time.CLOCK_BOOTTIME))
-        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
+        self.delete(active)
         self.assertIn(self.becomes_active([active]), others)
         self.judge()
 
@@ -335,7 +335,7 @@ class Exec(Scene):
 
     def test_its_end_moves_the_lease(self):
         active, others = self.start()
-        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
+        self.delete(active)
         self.assertIn(self.becomes_active([active]), others)
         self.judge()
 
@@ -366,22 +366,13 @@ class Signal(Scene):
     """Overlay `signal`: the kubelet starts the workload, which waits for SIGUSR1."""
 
     knows_its_version = False
-    # Its arguments begin with what the agent looks for.
-    WORK = ["/bin/sh", "-c", "trap 'TENURE_VERSION=1 exec /bin/worker /stamps $POD_NAME obedient' USR1; "
-            "while :; do sleep 1 & wait $!; done", "work"]
-
     def start(self):
-        command = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "db"}, "spec": {"template": {"spec": {
-            "containers": [{"name": "main", "command": self.WORK}],
-            "initContainers": [{"name": "tenure", "args": [
-                "agent", "--config=/etc/tenure/tenure.yaml", "--target-command-line=/bin/sh -c trap",
-                "--while-standby=run", "--on-gain=signal", "--gain-signal=USR1"]}]}}}}
-        self.apply("signal", settings=TTL, patches=[command])
+        self.apply("signal", settings=TTL, patches=pods_with(SIGNAL))
         return self.active_and_standby()
 
     def test_its_end_moves_the_lease(self):
         active, others = self.start()
-        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
+        self.delete(active)
         self.assertIn(self.becomes_active([active]), others)
         self.judge()
 
@@ -412,17 +403,14 @@ class ExitCode(Scene):
     knows_its_version = False
 
     def start(self):
-        command = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "db"}, "spec": {"template": {"spec": {
-            "containers": [{"name": "main", "command": [
-                "/bin/sh", "-c", "TENURE_VERSION=1 exec /bin/worker /stamps $POD_NAME obedient"]}]}}}}
-        self.apply("exit-code", settings={**TTL, "ttl": "15s"}, patches=[command])
+        self.apply("exit-code", settings={**TTL, "ttl": "15s"}, patches=pods_with(EXIT_CODE))
         active = self.becomes_active()
         until(lambda: all(self.is_listed(pod) for pod in self.pods()), "both pods are listed", PATIENCE)
         return active, [pod for pod in self.pods() if pod != active]
 
     def test_its_end_moves_the_lease(self):
         active, _ = self.start()
-        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
+        self.delete(active)
         self.becomes_active([active])
         self.judge()
 

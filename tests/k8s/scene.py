@@ -36,6 +36,30 @@ def until(condition, what, patience=waiting.PATIENCE):
     return waiting.until(condition, what, patience, pause=0.1)
 
 
+def work_at_once(worker="obedient"):
+    """The command of a workload that the kubelet starts, and that does not know its version."""
+    return ["/bin/sh", "-c", f"TENURE_VERSION=1 exec /bin/worker /stamps $POD_NAME {worker}"]
+
+
+def work_on_signal(worker="obedient"):
+    """The same for one that waits for SIGUSR1; an agent finds it by the beginning, "/bin/sh -c trap"."""
+    return ["/bin/sh", "-c", f"trap 'TENURE_VERSION=1 exec /bin/worker /stamps $POD_NAME {worker}' USR1; "
+            "while :; do sleep 1 & wait $!; done", "work"]
+
+
+# What a pod needs for them in the overlays `signal` and `exit-code`.
+SIGNAL = {"containers": [{"name": "main", "command": work_on_signal()}],
+          "initContainers": [{"name": "tenure", "args": [
+              "agent", "--config=/etc/tenure/tenure.yaml", "--target-command-line=/bin/sh -c trap", "--while-standby=run",
+              "--on-gain=signal", "--gain-signal=USR1"]}]}
+EXIT_CODE = {"containers": [{"name": "main", "command": work_at_once()}]}
+
+
+def pods_with(spec):
+    """The patches that give the pods of the Deployment this."""
+    return [{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "db"}, "spec": {"template": {"spec": spec}}}]
+
+
 def now_ns():
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
@@ -201,6 +225,19 @@ class Scene(unittest.TestCase):
                 [one for one in self.pods() if one != active and self.is_standby(one) and self.is_listed(one)]),
             f"{pods - 1} pods are standbys", PATIENCE)
         return active, others
+
+    def delete(self, pod, *more):
+        self.cluster.kubectl("delete", "pod", pod, "-n", self.space, *more, "--wait=false")
+
+    def all_pods_are_of(self, tag, replicas=2):
+        """Waits until there are so many pods, and all of them have that image of the workload."""
+        until(lambda: len(self.pods()) == replicas and all(self.has_image(one, tag) for one in self.pods().values()),
+              f"all pods are of image {tag}", PATIENCE)
+
+    @staticmethod
+    def has_image(pod, tag):
+        [main] = [one for one in pod["spec"]["containers"] if one["name"] == "main"]
+        return main["image"].endswith(tag)
 
     def is_listed(self, pod):
         return any(one["metadata"]["name"].startswith("db.member-") and

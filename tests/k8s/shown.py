@@ -2,11 +2,8 @@
 write, however short what it says is true."""
 import http.client
 import json
-import ssl
 import threading
 import time
-
-import cluster
 
 
 def labelled(pod):
@@ -104,9 +101,7 @@ class Shown:
                     pass
 
     def _watch(self):
-        trust = ssl.create_default_context(cafile=str(self.on.keys.file("ca.pem")))
-        trust.load_cert_chain(self.on.keys.file("admin.pem"), self.on.keys.file("admin.key"))
-        self.line = http.client.HTTPSConnection(cluster.HOST, 6443, context=trust, timeout=600)
+        self.line = self.on.line(timeout=600)
         self.line.request("GET", f"{self.path}?watch=1&resourceVersion={self.version}")
         answer = self.line.getresponse()
         while not self.ending.is_set():

@@ -9,7 +9,7 @@ import urllib.request
 
 import cluster
 import shown
-from scene import FRESH_NS, PATIENCE, Scene, main, now_ns, record, until
+from scene import EXIT_CODE, FRESH_NS, PATIENCE, SIGNAL, Scene, main, now_ns, pods_with, record, until
 from side_by_side import alone
 
 TTL = {"store": "kubernetes", "election": "db", "ttl": "6s"}
@@ -65,13 +65,13 @@ class Traffic(Scene):
 
     def test_the_active_pod_alone_is_named_and_the_name_follows_the_lease(self):
         active, others = self.start()
-        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
+        self.delete(active)
         self.follows(active, others)
         self.judge()
 
     def test_a_pod_that_is_deleted_by_force_is_not_named_any_more(self):
         active, others = self.start()
-        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--force", "--grace-period=0", "--wait=false")
+        self.delete(active, "--force", "--grace-period=0")
         self.follows(active, others)
         self.judge()
 
@@ -196,9 +196,7 @@ class Traffic(Scene):
 
     def ended(self, replicas, tag):
         self.waits_for_the_roll_out()
-        until(lambda: len(self.pods()) == replicas and
-              all(one["spec"]["containers"][0]["image"].endswith(tag) for one in self.pods().values()),
-              f"all pods are of image {tag}", PATIENCE)
+        self.all_pods_are_of(tag, replicas)
         self.is_named(self.becomes_active())
 
     def waits_for_the_roll_out(self):
@@ -235,7 +233,7 @@ class TrafficLabel(Traffic):
             found = self.cluster.get(self.path("endpointslices"))["items"]
             return set().union(*(shown.endpoints(one) for one in found))
         until(lambda: served() == {active}, "the Service leads to it", PATIENCE)
-        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
+        self.delete(active)
         following = self.follows(active, others)
         until(lambda: served() == {following}, "the Service leads to it", PATIENCE)
         self.judge()
@@ -317,7 +315,7 @@ class TrafficProbe(Scene):
 
     def test_the_active_pod_alone_is_ready(self):
         active, others = self.start()
-        self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
+        self.delete(active)
         following = self.becomes_active([active])
         self.assertIn(following, others)
         self.is_ready(following)
@@ -332,9 +330,7 @@ class TrafficProbe(Scene):
         self.judge(least_terms=3)
 
     def ended(self, replicas, tag):
-        until(lambda: len(self.pods()) == replicas and
-              all(one["spec"]["containers"][0]["image"].endswith(tag) for one in self.pods().values()),
-              f"all pods are of image {tag}", PATIENCE)
+        self.all_pods_are_of(tag, replicas)
         self.is_ready(self.becomes_active())
 
     def test_two_replicas_roll_out_and_back(self):
@@ -347,23 +343,8 @@ class TrafficProbe(Scene):
 class TrafficOverlays(Scene):
     """The other overlays in which an agent writes: the active pod is named, and the name follows the lease."""
 
-    # How to run the workload where the kubelet starts it.
-    SIGNAL = {"containers": [{"name": "main", "command": [
-        "/bin/sh", "-c", "trap 'TENURE_VERSION=1 exec /bin/worker /stamps $POD_NAME obedient' USR1; "
-        "while :; do sleep 1 & wait $!; done", "work"]}],
-        "initContainers": [{"name": "tenure", "args": [
-            "agent", "--config=/etc/tenure/tenure.yaml", "--target-command-line=/bin/sh -c trap", "--while-standby=run",
-            "--on-gain=signal", "--gain-signal=USR1"]}]}
-    EXIT_CODE = {"containers": [{"name": "main", "command": [
-        "/bin/sh", "-c", "TENURE_VERSION=1 exec /bin/worker /stamps $POD_NAME obedient"]}]}
-
-    @staticmethod
-    def running(spec):
-        """The patches that give the pods of the Deployment this."""
-        return [{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "db"}, "spec": {"template": {"spec": spec}}}]
-
     def moves(self, overlay, names, container="tenure", spec=None, ttl="6s", kind="pods", is_listed=True, **how):
-        patches = [] if spec is None else self.running(spec)
+        patches = [] if spec is None else pods_with(spec)
         self.knows_its_version = spec is None
         with shown.Shown(self.cluster, self.path(kind), names) as seen:
             self.apply(overlay, settings={**TTL, "ttl": ttl}, patches=patches, **how)
@@ -372,7 +353,7 @@ class TrafficOverlays(Scene):
             until(lambda: len(self.pods()) == 2 and all(self.can_take_over(one, container, is_listed)
                                                         for one in self.pods()), "both can hold", PATIENCE)
             began = self.begun()
-            self.cluster.kubectl("delete", "pod", active, "-n", self.space, "--wait=false")
+            self.delete(active)
             # In a StatefulSet it may be a pod of the same name.
             until(lambda: (self.begun() or began) != began, "another workload runs", PATIENCE)
             until(lambda: seen.now() == {self.active()}, "its pod alone is named", PATIENCE)
@@ -395,10 +376,10 @@ class TrafficOverlays(Scene):
         self.moves("guard-plain-endpoints", shown.endpoints, kind="endpointslices")
 
     def test_signal_label(self):
-        self.moves("signal-label", shown.labelled, spec=self.SIGNAL)
+        self.moves("signal-label", shown.labelled, spec=SIGNAL)
 
     def test_exit_code_label(self):
-        self.moves("exit-code-label", shown.labelled, container="none", spec=self.EXIT_CODE, ttl="15s")
+        self.moves("exit-code-label", shown.labelled, container="none", spec=EXIT_CODE, ttl="15s")
 
     def test_guard_endpoints_etcd(self):
         etcd = cluster.Part(self.cluster.folder, "etcd-of-leases", cluster.ETCD, "--data-dir",
@@ -464,8 +445,7 @@ class TrafficRollOuts(Scene):
         return active
 
     def ends(self, replicas=2):
-        until(lambda: len(self.pods()) == replicas and all(
-            one["spec"]["containers"][0]["image"].endswith(":2") for one in self.pods().values()), "all pods are new", PATIENCE)
+        self.all_pods_are_of(":2", replicas)
         self.becomes_active()
         self.judge()
 
@@ -477,7 +457,7 @@ class TrafficRollOuts(Scene):
             return one["status"].get("observedGeneration") == one["metadata"]["generation"] and \
                 said.get("Progressing") == "ProgressDeadlineExceeded"
         new = until(lambda: [name for name, one in self.pods().items() if self.is_listed(name) and
-                             one["spec"]["containers"][0]["image"].endswith(":2")], "a new pod could hold", PATIENCE)
+                             self.has_image(one, ":2")], "a new pod could hold", PATIENCE)
         until(gave_up, "the roll-out is given up", PATIENCE)
         self.assertEqual(self.active(), active)
         self.assertNotIn("deletionTimestamp", self.pods()[active]["metadata"])
@@ -492,7 +472,7 @@ class TrafficRollOuts(Scene):
             self.stands_still(active)
 
     def test_an_exit_code_ends_as_the_component_has_it(self):
-        how = {"settings": {**TTL, "ttl": "15s"}, "patches": TrafficOverlays.running(TrafficOverlays.EXIT_CODE)}
+        how = {"settings": {**TTL, "ttl": "15s"}, "patches": pods_with(EXIT_CODE)}
         self.knows_its_version = False
         self.apply("exit-code-label", **how)
         self.becomes_active()
