@@ -23,7 +23,7 @@ class guard_connection {
   struct handlers {
     std::function<void(std::span<const std::byte>)> packet;
     std::function<void()> writable;  ///< once after each `send` that found no room
-    std::function<void()> hung_up;   ///< once, after the last packet
+    std::function<void()> hung_up;   ///< once, after the last packet that the guard has sent
   };
 
   /// Closes it.
@@ -35,7 +35,8 @@ class guard_connection {
   /// Hangs up. No handler is called from now on.
   virtual void close() = 0;
 
-  /// False if there is no room now. A packet to a closed peer counts as sent.
+  /// False if it was not sent, and never will be: there is no room now, or the guard takes nothing
+  /// any more. The one is followed by `writable`, the other by `hung_up`.
   [[nodiscard]] virtual bool send(std::span<const std::byte> packet) = 0;
 };
 

@@ -52,7 +52,12 @@ class guard_channel {
   /// Sends as much as the socket takes. False if something is left until it is writable.
   bool flush();
 
-  /// True if the other end is closed; there may be packets left to read.
+  /// From now on the agent can send nothing. What it has sent can still be read.
+  void stop_receiving() {
+    if (is_open()) socket_.stop_receiving();
+  }
+
+  /// True if the other end is closed or can send nothing; there may be packets left to read.
   [[nodiscard]] bool hung_up() const { return socket_.hung_up(); }
 
   using reading = packet_socket::reading;
@@ -63,11 +68,12 @@ class guard_channel {
 
  private:
   packet_socket& socket_;
-  /// Sent in this order.
+  /// Sent in this order. That the guard was told to end comes before the end of the workload, which
+  /// else the agent would take for the workload's own doing.
   std::tuple<std::optional<message::guard_hello>, std::optional<message::started>,
              std::optional<message::start_failed>, std::optional<message::survives>,
-             std::optional<message::exited>, std::optional<message::refused>,
-             std::optional<message::signalled>>
+             std::optional<message::signalled>, std::optional<message::exited>,
+             std::optional<message::refused>>
       unsent_;
   alignas(8) std::array<std::byte, max_message_bytes> buffer_;
 };

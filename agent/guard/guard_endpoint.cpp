@@ -40,8 +40,10 @@ class seqpacket_connection final : public guard_connection {
   bool send(std::span<const std::byte> packet) override {
     const ssize_t sent = ::send(self_->socket.native_handle(), packet.data(), packet.size(),
                                 MSG_DONTWAIT | MSG_NOSIGNAL);
-    // Any other error means that the guard is gone, which reading will show.
-    if (sent >= 0 || (errno != EAGAIN && errno != ENOBUFS)) return true;
+    if (sent >= 0) return true;
+    // The guard takes nothing any more, which reading will show.
+    if (errno == EPIPE || errno == ECONNRESET) return false;
+    if (errno != EAGAIN && errno != ENOBUFS) return true;
     self_->await_room();
     return false;
   }
@@ -70,7 +72,9 @@ class seqpacket_connection final : public guard_connection {
         const ssize_t got =
             ::recv(socket.native_handle(), buffer.data(), buffer.size(), MSG_DONTWAIT);
         if (got < 0 && errno == EAGAIN) return read();
-        if (got < 0 && errno == EINTR) continue;
+        // ECONNRESET: the guard has ended without reading all of our packets. The kernel says so
+        // once, and before it hands out those that the guard has sent.
+        if (got < 0 && (errno == EINTR || errno == ECONNRESET)) continue;
         if (got <= 0) return on.hung_up();
         on.packet(std::span(buffer).first(static_cast<std::size_t>(got)));
       }

@@ -424,9 +424,21 @@ void guard_loop::hear_last_bye() {
 
 // --- the end ---------------------------------------------------------------------------------
 
+/// An order to start that we never answer leaves the agent in doubt about what runs, and then it
+/// keeps the lease until that runs out.
 void guard_loop::say_last() {
+  channel_.stop_receiving();
+  hear_last();
   channel_.flush();
   log_.flush(host_.now(), false);
+}
+
+/// Nothing is started any more: a start is refused.
+void guard_loop::hear_last() {
+  std::optional<packet> what;
+  while (channel_.is_open() && channel_.receive(what) == guard_channel::reading::packet) {
+    if (what) on_packet(*what);
+  }
 }
 
 int guard_loop::exit_status() const {

@@ -69,8 +69,8 @@ class guard_loop {
   /// True once the guard has to end and neither workload nor agent is left.
   [[nodiscard]] bool finished() const { return ending_ && !runs() && !agent_.alive(); }
 
-  /// Sends remaining messages, as far as the socket takes them at once, and writes waiting log
-  /// lines.
+  /// Answers what the agent has sent, sends remaining messages, as far as the socket takes them at
+  /// once, and writes waiting log lines. Precondition: finished, or `begin` has failed.
   void say_last();
 
   /// The exit status. Precondition: finished.
@@ -107,6 +107,7 @@ class guard_loop {
   void stop_by_ourselves(core::duration grace);
   void forget_deadlines();
   void hear_last_bye();
+  void hear_last();
   void carry_out(const core::guard_actions& todo);
   void note(const core::guard_actions& todo);
   void note_own(const core::guard_actions& todo);

@@ -15,11 +15,21 @@ bool guard_socket::send(std::span<const std::byte> packet) {
 }
 
 packet_socket::received guard_socket::receive(std::span<std::byte> into) {
-  const ssize_t got = ::recv(fd(), into.data(), into.size(), MSG_DONTWAIT | MSG_TRUNC);
-  if (got < 0) return {.what = errno == ECONNRESET ? reading::hung_up : reading::nothing};
+  const auto next = [&] {
+    return ::recv(fd(), into.data(), into.size(), MSG_DONTWAIT | MSG_TRUNC);
+  };
+  ssize_t got = next();
+  // The agent has ended without reading all of our packets. The kernel says so once, and before it
+  // hands out those that the agent has sent.
+  if (got < 0 && errno == ECONNRESET) got = next();
+  if (got < 0) return {};
   if (got == 0 && hung_up()) return {.what = reading::hung_up};
   // With MSG_TRUNC the length is that of the whole packet, even if it did not fit.
   return {.what = reading::packet, .size = static_cast<std::size_t>(got)};
+}
+
+void guard_socket::stop_receiving() {
+  ::shutdown(fd(), SHUT_RD);
 }
 
 /// An empty packet looks like the end of the connection.

@@ -20,6 +20,7 @@ class guard_socket final : public packet_socket {
   void close() override { socket_.reset(); }
   [[nodiscard]] bool send(std::span<const std::byte> packet) override;
   [[nodiscard]] received receive(std::span<std::byte> into) override;
+  void stop_receiving() override;
   [[nodiscard]] bool hung_up() const override;
 
  private:

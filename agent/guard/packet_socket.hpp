@@ -24,10 +24,13 @@ class packet_socket {
     reading what = reading::nothing;
     std::size_t size = 0;  ///< the size of the whole packet, even if it did not fit
   };
-  /// Takes the next packet.
+  /// Takes the next packet. `hung_up` follows the last one.
   [[nodiscard]] virtual received receive(std::span<std::byte> into) = 0;
 
-  /// True if the other end is closed; there may be packets left to read.
+  /// From now on the other end can send nothing. What it has sent can still be read.
+  virtual void stop_receiving() = 0;
+
+  /// True if the other end is closed or can send nothing; there may be packets left to read.
   [[nodiscard]] virtual bool hung_up() const = 0;
 };
 

@@ -299,12 +299,15 @@ bool guard_link::impl::is_ours(std::uint64_t which) const {
 }
 
 void guard_link::impl::on_hang_up() {
+  const bool is_unasked = state == work::asked && outbox.waits(place::start);
+  if (is_unasked) nothing_runs();
   gone = true;
   outbox.close();
   hearing.stop();
   // The guard may have started the workload and died before it could report it.
   if (state == work::asked) state = work::running;
   emit(guard_gone{.workload_in_sight = left.in_sight()});
+  if (is_unasked) emit(start_refused{.version = version});
   if (state == work::none) return;
   // An invisible workload dies with its container, at its deadline at the latest.
   if (!left.in_sight()) return watch_deadline();

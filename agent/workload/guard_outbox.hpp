@@ -28,6 +28,11 @@ class guard_outbox {
   /// Drops the message that waits in this place.
   void take_back(place what) { unsent_[static_cast<std::size_t>(what)].clear(); }
 
+  /// True while a message is in this place that was not sent.
+  [[nodiscard]] bool waits(place what) const {
+    return !unsent_[static_cast<std::size_t>(what)].empty();
+  }
+
   /// The connection is writable again.
   void has_room() {
     waits_for_room_ = false;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "harness.hpp"
@@ -263,6 +264,36 @@ TEST_F(GuardSocket, WhatNobodyCanSeeEndKeepsItsLeaseUntilThatRunsOut) {
 
   a.start_guard({}, own_namespace);
   ASSERT_TRUE(eventually([&] { return a.agent().said("guard found"); })) << a.logs();
+}
+
+/// The agent sends its guard orders until it has heard that the guard ends, and nobody else could
+/// tell it that the command is dead.
+TEST_F(GuardSocket, WhatAGuardSaysLastIsHeardOutOfSight) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root for a PID namespace";
+  constexpr int turns = 20;
+  pod a(in_, "a", long_ttl);
+  pod b(in_, "b", long_ttl);
+  for (pod* const one : {&a, &b}) {
+    one->start_guard({}, own_namespace);
+    one->start_agent(own_namespace);
+  }
+  std::uint64_t newest = 0;
+  for (int turn = 0; turn < turns; ++turn) {
+    std::optional<stamped_run> run;
+    ASSERT_TRUE(eventually([&] {
+      for (const stamped_run& one : stamped_runs(in_)) {
+        if (one.version > newest) run = one;
+      }
+      return run.has_value();
+    })) << turn
+        << " turns went well\n"
+        << a.logs() << b.logs();
+    newest = run->version;
+    pod& holder = run->identity == "a" ? a : b;
+    ::kill(children_of(holder.guard().pid()).front(), SIGTERM);
+    EXPECT_EQ(holder.guard().wait(), 128 + SIGTERM) << "as its command";
+    holder.start_guard({}, own_namespace);
+  }
 }
 
 /// Neither a change in the election nor a guard that restarts causes a release.

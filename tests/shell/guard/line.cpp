@@ -9,14 +9,19 @@ using namespace std::chrono_literals;
 using guard::packet_socket;
 
 void modelled_line::carry(direction& over, packet what, std::function<void()> then) {
-  ++over.under_way;
+  over.under_way.push_back(std::move(what));
   over.last = std::max(over.last, world_.now + world_.dice.spread(1us, most_delay_));
-  world_.at(over.last, [self = shared_from_this(), &over, what = std::move(what),
-                        then = std::move(then)]() mutable {
-    --over.under_way;
-    over.arrived.push_back(std::move(what));
+  world_.at(over.last, [self = shared_from_this(), &over, then = std::move(then)] {
+    over.arrive(over.under_way.empty() ? 0 : 1);
     then();
   });
+}
+
+void modelled_line::direction::arrive(std::size_t count) {
+  for (; count > 0; --count) {
+    arrived.push_back(std::move(under_way.front()));
+    under_way.pop_front();
+  }
 }
 
 bool modelled_line::guard_sends(packet what) {
@@ -32,7 +37,7 @@ bool modelled_line::guard_sends(packet what) {
 packet_socket::received modelled_line::guard_receives(std::span<std::byte> into) {
   using reading = packet_socket::reading;
   if (to_guard_.arrived.empty()) {
-    const bool over = agent_closed_ && to_guard_.under_way == 0;
+    const bool over = guard_is_alone() && to_guard_.under_way.empty();
     return {.what = over ? reading::hung_up : reading::nothing};
   }
   const packet first = std::move(to_guard_.arrived.front());
@@ -48,6 +53,12 @@ packet_socket::received modelled_line::guard_receives(std::span<std::byte> into)
     }
   }
   return {.what = reading::packet, .size = first.size()};
+}
+
+/// What takes its time here is in the buffer of a real socket.
+void modelled_line::guard_stops_receiving() {
+  takes_nothing_ = true;
+  to_guard_.arrive(to_guard_.under_way.size());
 }
 
 void modelled_line::guard_closes() {
@@ -76,7 +87,7 @@ void modelled_line::agent_may_read() {
       }
       self->handlers_.packet(first);
     }
-    const bool over = self->guard_closed_ && self->to_agent_.under_way == 0;
+    const bool over = self->guard_closed_ && self->to_agent_.under_way.empty();
     if (over && !self->agent_closed_ && !std::exchange(self->told_hung_up_, true)) {
       self->handlers_.hung_up();
     }
@@ -84,7 +95,7 @@ void modelled_line::agent_may_read() {
 }
 
 bool modelled_line::agent_sends(packet what) {
-  if (guard_closed_) return true;
+  if (guard_closed_ || takes_nothing_) return false;
   if (to_guard_.used() >= room_) {
     to_guard_.wants_room = true;
     return false;

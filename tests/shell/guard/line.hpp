@@ -29,7 +29,8 @@ class modelled_line : public std::enable_shared_from_this<modelled_line> {
   // The guard's end.
   [[nodiscard]] bool guard_sends(packet what);
   [[nodiscard]] guard::packet_socket::received guard_receives(std::span<std::byte> into);
-  [[nodiscard]] bool guard_is_alone() const { return agent_closed_; }
+  void guard_stops_receiving();
+  [[nodiscard]] bool guard_is_alone() const { return agent_closed_ || takes_nothing_; }
   [[nodiscard]] bool guard_can_read() const { return !to_guard_.arrived.empty() || agent_closed_; }
   [[nodiscard]] bool guard_has_room() const { return to_agent_.used() < room_; }
   void guard_closes();
@@ -43,10 +44,11 @@ class modelled_line : public std::enable_shared_from_this<modelled_line> {
  private:
   struct direction {
     std::deque<packet> arrived;
-    std::size_t under_way = 0;
+    std::deque<packet> under_way;
     world_time last{};
     bool wants_room = false;  ///< of the sender
-    [[nodiscard]] std::size_t used() const { return arrived.size() + under_way; }
+    [[nodiscard]] std::size_t used() const { return arrived.size() + under_way.size(); }
+    void arrive(std::size_t count);
   };
 
   void carry(direction& over, packet what, std::function<void()> then);
@@ -60,6 +62,7 @@ class modelled_line : public std::enable_shared_from_this<modelled_line> {
   std::weak_ptr<process> loop_;
   guard::guard_connection::handlers handlers_;
   bool guard_closed_ = false;
+  bool takes_nothing_ = false;
   bool agent_closed_ = false;
   bool told_hung_up_ = false;
 };
@@ -81,6 +84,7 @@ class modelled_socket final : public guard::packet_socket {
   [[nodiscard]] received receive(std::span<std::byte> into) override {
     return line_ ? line_->guard_receives(into) : received{};
   }
+  void stop_receiving() override { line_->guard_stops_receiving(); }
   [[nodiscard]] bool hung_up() const override { return line_ && line_->guard_is_alone(); }
 
  private:

@@ -1,4 +1,5 @@
-// The agent's end of a guard whose answers are slow. With real guards: tests/process/guard.
+// The agent's end of a guard whose answers are slow, or that ends before it has read all. With real
+// guards: tests/process/guard.
 #include "workload/guard_link.hpp"
 
 #include <gmock/gmock.h>
@@ -38,28 +39,36 @@ class moved_loop final : public base::event_loop {
   std::deque<task> tasks_;
 };
 
+/// What a test says of its guard, and sees of it.
+struct script {
+  guard::guard_page page;
+  bool takes_orders = true;  ///< false: its end of the connection takes nothing any more
+  bool in_sight = true;      ///< the processes of its container are visible
+  int hellos = 0;
+  guard::guard_connection::handlers on;
+};
+
 /// Stands in for a guard in another container: the test says what it answers, and when.
 class scripted_guard final : public guard::guard_access,
                              public guard::guard_connection,
                              public guard::visible_workload {
  public:
-  scripted_guard(guard::guard_page& page, int& hellos, handlers& on)
-      : page_(page), hellos_(hellos), handlers_(on) {}
+  explicit scripted_guard(script& by) : script_(by) {}
 
   [[nodiscard]] guard::guard_connection& connection() override { return *this; }
-  [[nodiscard]] guard::guard_page& page() override { return page_; }
+  [[nodiscard]] guard::guard_page& page() override { return script_.page; }
   [[nodiscard]] tenure_page* worker_page() override { return nullptr; }
   [[nodiscard]] guard::visible_workload& workload() override { return *this; }
 
-  void open(handlers on) override { handlers_ = std::move(on); }
-  void close() override { handlers_ = {}; }
+  void open(handlers on) override { script_.on = std::move(on); }
+  void close() override { script_.on = {}; }
   [[nodiscard]] bool send(std::span<const std::byte> packet) override {
     const auto what = guard::parse(packet);
-    if (what && guard::as<guard::message::hello>(*what)) ++hellos_;
-    return true;
+    if (what && guard::as<guard::message::hello>(*what)) ++script_.hellos;
+    return script_.takes_orders;
   }
 
-  [[nodiscard]] bool in_sight() const override { return true; }
+  [[nodiscard]] bool in_sight() const override { return script_.in_sight; }
   void follow(pid_t) override {}
   void expect_mark(std::string) override {}
   void forget() override {}
@@ -67,9 +76,7 @@ class scripted_guard final : public guard::guard_access,
   [[nodiscard]] process::survivors doubtful() const override { return {}; }
 
  private:
-  guard::guard_page& page_;
-  int& hellos_;
-  handlers& handlers_;
+  script& script_;
 };
 
 class SlowHello : public testing::Test {
@@ -81,7 +88,7 @@ class SlowHello : public testing::Test {
   template <typename Message>
   void arrives(const Message& what) {
     const auto sealed = guard::sealed(what, 0);
-    on_.packet(std::as_bytes(std::span(&sealed, 1)));
+    guard_.on.packet(std::as_bytes(std::span(&sealed, 1)));
   }
   [[nodiscard]] std::vector<std::string> heard() const {
     std::vector<std::string> out;
@@ -89,17 +96,17 @@ class SlowHello : public testing::Test {
       out.emplace_back(std::holds_alternative<guard_ready>(one)      ? "ready"
                        : std::holds_alternative<guard_unusable>(one) ? "unusable"
                        : std::holds_alternative<guard_hangs>(one)    ? "hangs"
+                       : std::holds_alternative<guard_gone>(one)     ? "gone"
+                       : std::holds_alternative<start_refused>(one)  ? "not started"
                                                                      : "other");
     }
     return out;
   }
 
   moved_loop loop_;
-  guard::guard_page page_;
-  int hellos_ = 0;
-  guard::guard_connection::handlers on_;
+  script guard_;
   std::vector<guard_event> events_;
-  guard_link link_{loop_, std::make_unique<scripted_guard>(page_, hellos_, on_),
+  guard_link link_{loop_, std::make_unique<scripted_guard>(guard_),
                    guard_link::own_session{.id = "own"},
                    [this](const guard_event& what) { events_.push_back(what); }};
 };
@@ -108,7 +115,7 @@ TEST_F(SlowHello, QuickAnswerWithTheRightClockIsBelieved) {
   loop_.pass(10ms);
   arrives(reading(0ms));
   EXPECT_THAT(heard(), ElementsAre("ready"));
-  EXPECT_EQ(hellos_, 1);
+  EXPECT_EQ(guard_.hellos, 1);
 }
 
 TEST_F(SlowHello, AnswerThatTookLongShowsTheClockTooRoughlyAndIsAskedForAgain) {
@@ -116,7 +123,7 @@ TEST_F(SlowHello, AnswerThatTookLongShowsTheClockTooRoughlyAndIsAskedForAgain) {
   loop_.pass(900ms);
   arrives(ahead);
   EXPECT_THAT(heard(), ElementsAre()) << "it was read after our hello, and before now";
-  EXPECT_EQ(hellos_, 2);
+  EXPECT_EQ(guard_.hellos, 2);
   loop_.pass(10ms);
   arrives(reading(800ms));
   EXPECT_THAT(heard(), ElementsAre("unusable"));
@@ -128,7 +135,7 @@ TEST_F(SlowHello, GuardThatIsSlowEachTimeIsBelievedAtLast) {
     arrives(reading(0ms));
   }
   EXPECT_THAT(heard(), ElementsAre("ready"));
-  EXPECT_EQ(hellos_, 5);
+  EXPECT_EQ(guard_.hellos, 5);
 }
 
 TEST_F(SlowHello, GuardThatFallsSilentInBetweenHangs) {
@@ -167,6 +174,36 @@ TEST_F(SlowHello, TermWhoseWorkloadTheAgentHasKilledMayBeginOnceMore) {
   loop_.pass(1min);
   ASSERT_TRUE(std::holds_alternative<workload_exited>(events_.back()));
   EXPECT_TRUE(runs(8));
+}
+
+/// A guard that ends out of sight, while its agent wants a workload started.
+class OrderToAGuardThatEnds : public SlowHello {
+ protected:
+  void SetUp() override {
+    guard_.in_sight = false;
+    arrives(reading(0ms));
+  }
+  void start() {
+    constexpr core::version term{18};
+    link_.arm(term, loop_.now() + 1min, loop_.now() + 2min);
+    link_.start(term, {});
+  }
+};
+
+TEST_F(OrderToAGuardThatEnds, IsNotCarriedOutIfItWasNotTaken) {
+  guard_.takes_orders = false;
+  start();
+  EXPECT_TRUE(link_.may_run());
+  guard_.on.hung_up();
+  EXPECT_FALSE(link_.may_run()) << "its lease can be released";
+  EXPECT_THAT(heard(), ElementsAre("ready", "gone", "not started"));
+}
+
+TEST_F(OrderToAGuardThatEnds, MayHaveBeenCarriedOutIfItWasTaken) {
+  start();
+  guard_.on.hung_up();
+  EXPECT_TRUE(link_.may_run());
+  EXPECT_THAT(heard(), ElementsAre("ready", "gone"));
 }
 
 }  // namespace
