@@ -72,8 +72,9 @@ TEST(Completion, ElectionsAndMembersAreThoseOfTheAgentThatTheLineNames) {
 }
 
 TEST(Completion, AStateThatGoesOnHasNoBlankBehindIt) {
-  EXPECT_THAT(words({"wait", "--for", "h"}), ElementsAre("holder="));
-  EXPECT_EQ(what({"wait", "--for", "h"}), offer::beginning);
+  EXPECT_THAT(words({"wait", "--for", "h"}), ElementsAre("holder=", "held"));
+  EXPECT_THAT(words({"wait", "--for", "ho"}), ElementsAre("holder="));
+  EXPECT_EQ(what({"wait", "--for", "ho"}), offer::beginning);
   EXPECT_THAT(words({"wait", "--for", "holder="}), ElementsAre("holder=a", "holder=b"));
   EXPECT_EQ(what({"wait", "--for", "holder=b"}), offer::words);
   EXPECT_EQ(what({"wait", "--for", "a"}), offer::words);
