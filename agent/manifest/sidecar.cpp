@@ -74,6 +74,7 @@ std::string agent_container(const sidecar& what, const pod_facts& of) {
       "    - {name: TENURE_POD_UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}\n"
       "    - {name: TENURE_POD_NODE, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}\n"
       "    - {name: TENURE_POD_ADDRESS, valueFrom: {fieldRef: {fieldPath: status.podIPs}}}\n"
+      "    - {name: TENURE_RUNTIME_DIR, value: /run/tenure/agent}\n"
       "  ports:\n    - {name: tenure-probe, containerPort: " +
       std::to_string(what.probe_port) +
       "}\n"

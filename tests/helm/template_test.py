@@ -172,6 +172,22 @@ class Values(unittest.TestCase):
         settings = charts.settings(charts.agent(pod))
         self.assertEqual((settings["drain"], settings["stop_signal"]), ("45s", "INT"))
 
+    def test_the_agent_has_a_place_for_its_socket_and_its_values_name_another(self):
+        for mode in charts.MODES:
+            with self.subTest(mode):
+                pod = self.pod(values_of(mode))
+                [volume] = [one for one in pod["volumes"] if one["name"] == "tenure-run"]
+                self.assertEqual(volume["emptyDir"], {"medium": "Memory"})
+                have = {name for name, one in charts.containers(pod).items()
+                        if {"name": "tenure-run", "mountPath": "/run/tenure"} in one.get("volumeMounts", [])}
+                guarded = {"main", "tenure"} if mode.startswith("guard") else {charts.agent(pod)["name"]}
+                self.assertEqual(have, guarded)
+                self.assertEqual(charts.settings(charts.agent(pod))["runtime_dir"], "/run/tenure/agent")
+        # Helm reads `off` as false.
+        for given, wanted in (("/run/other", "/run/other"), ("off", "off"), (False, "off")):
+            pod = self.pod(merged(values_of(), {"tenure": {"settings": {"runtime_dir": given}}}))
+            self.assertEqual(charts.settings(charts.agent(pod))["runtime_dir"], wanted)
+
     def test_a_budget_is_made_where_a_standby_is_ready(self):
         for mode in charts.MODES:
             for way in charts.WAYS:

@@ -40,6 +40,18 @@ class Guard(Scene):
         self.assertEqual(self.restarts(active, "tenure"), 1)
         self.judge(least_terms=1)
 
+    def test_an_order_in_the_agents_container_moves_the_lease_also_after_a_crash(self):
+        active, [other] = self.start()
+        # Its socket stays in the volume, and the next agent has the same process id.
+        self.signal(active, "tenure", signal.SIGKILL)
+        until(lambda: self.restarts(active, "tenure") == 1 and
+              (self.status_of(active, "tenure") or {}).get("ready"), "the new agent is ready", PATIENCE)
+        self.say(active, "tenure", "/tenure", "wait", "--for", "active", "--timeout", "60s")
+        self.assertIn("standby", self.say(other, "tenure", "/tenure", "status"))
+        self.say(active, "tenure", "/tenure", "transfer", other)
+        self.assertEqual(self.becomes_active([active]), other)
+        self.judge()
+
     def test_a_new_image_of_the_agent_alone_costs_no_fail_over(self):
         active, _ = self.start()
         self.cluster.kubectl("set", "image", "pod/" + active, "-n", self.space, "tenure=docker.io/tests/tenure:2")
@@ -181,9 +193,9 @@ spec:
         self.judge(least_terms=1)
 
     def test_a_workload_of_root_has_a_sidecar_of_root(self):
-        active, others = self.start("\n      securityContext: {runAsUser: 0, runAsGroup: 0}")
-        self.delete(active)
-        self.assertIn(self.becomes_active([active]), others)
+        active, [other] = self.start("\n      securityContext: {runAsUser: 0, runAsGroup: 0}")
+        self.say(active, "tenure", "/tenure", "transfer", other)
+        self.assertEqual(self.becomes_active([active]), other)
         self.judge()
 
     def test_an_upgrade_of_the_sidecar_is_another_injection(self):
@@ -339,6 +351,12 @@ class Exec(Scene):
         self.assertIn(self.becomes_active([active]), others)
         self.judge()
 
+    def test_an_order_in_its_container_moves_the_lease(self):
+        active, [other] = self.start()
+        self.say(active, "main", "/tenure-bin/tenure", "transfer", other)
+        self.assertEqual(self.becomes_active([active]), other)
+        self.judge()
+
     def test_a_killed_agent_is_started_again_by_its_guard(self):
         active, _ = self.start()
         # The guard is the first process, its agent the second.
@@ -374,6 +392,12 @@ class Signal(Scene):
         active, others = self.start()
         self.delete(active)
         self.assertIn(self.becomes_active([active]), others)
+        self.judge()
+
+    def test_an_order_in_the_agents_container_moves_the_lease(self):
+        active, [other] = self.start()
+        self.say(active, "tenure", "/tenure", "transfer", other)
+        self.assertEqual(self.becomes_active([active]), other)
         self.judge()
 
     def test_a_stopped_agents_workload_is_dead_before_another_is_active(self):

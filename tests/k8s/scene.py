@@ -188,6 +188,10 @@ class Scene(unittest.TestCase):
         os.kill(ids[which], signo)
         return ids[which]
 
+    def say(self, pod, container, *words):
+        """What a command says that is executed in a container."""
+        return self.cluster.kubectl("exec", "-n", self.space, pod, "-c", container, "--", *words)
+
     def active(self):
         """The pod whose workload stamps now; None if none does."""
         life = record.holder(self.stamps, now_ns(), FRESH_NS)

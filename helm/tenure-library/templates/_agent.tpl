@@ -40,6 +40,9 @@
 {{- end -}}
 {{- $_ := set $all $key $value -}}
 {{- end -}}
+{{- /* Helm reads `off` as false. */ -}}
+{{- if eq (get $all "runtime_dir" | toString) "false" -}}{{- $_ := set $all "runtime_dir" "off" -}}{{- end -}}
+{{- if not (hasKey $all "runtime_dir") -}}{{- $_ := set $all "runtime_dir" "/run/tenure/agent" -}}{{- end -}}
 {{- toYaml $all -}}
 {{- end -}}
 
@@ -134,8 +137,8 @@ resources:
 securityContext:
   {{- include "tenure.security" . | nindent 2 }}
 {{- $mounts := .values.extraVolumeMounts | default list }}
-{{- if hasPrefix "guard" .mode }}
-{{- $mounts = append $mounts (dict "name" "tenure-run" "mountPath" "/run/tenure") }}
+{{- if ne .mode "watch" }}
+{{- $mounts = append $mounts (include "tenure.run_mount" . | fromYaml) }}
 {{- end }}
 {{- with $mounts }}
 volumeMounts:

@@ -94,6 +94,8 @@ out is that with Tenure, and all that it needs: ServiceAccount, rights, the Serv
 
 {{- define "tenure.add.exec" -}}
 {{- include "tenure.add_binary" . -}}
+{{- include "tenure.add_run" . -}}
+{{- include "tenure.append" (list .main "volumeMounts" (include "tenure.run_mount" . | fromYaml)) -}}
 {{- include "tenure.wrap" (list .main (list "/tenure-bin/tenure" "exec" "--")) -}}
 {{- range concat (include "tenure.env" . | fromYamlArray) -}}
 {{- include "tenure.append" (list $.main "env" .) -}}
@@ -104,24 +106,35 @@ out is that with Tenure, and all that it needs: ServiceAccount, rights, the Serv
 
 {{- define "tenure.add.signal" -}}
 {{- $_ := set .pod "shareProcessNamespace" true -}}
+{{- include "tenure.add_run" . -}}
 {{- include "tenure.append" (list .pod "initContainers" (include "tenure.agent" . | fromYaml)) -}}
 {{- end -}}
 
 {{- define "tenure.add.exit-code" -}}
+{{- include "tenure.add_run" . -}}
 {{- include "tenure.append" (list .pod "initContainers" (include "tenure.agent" . | fromYaml)) -}}
 {{- end -}}
 
 {{/* tenure.add_guard: the main container's command runs under `tenure guard`. */}}
 {{- define "tenure.add_guard" -}}
 {{- include "tenure.add_binary" . -}}
-{{- include "tenure.append" (list .pod "volumes" (dict "name" "tenure-run" "emptyDir" (dict "medium" "Memory"))) -}}
+{{- include "tenure.add_run" . -}}
 {{- $command := list "/tenure-bin/tenure" "guard" "--dir=/run/tenure" -}}
 {{- if ne .values.drain "20s" -}}{{- $command = append $command (printf "--drain=%s" .values.drain) -}}{{- end -}}
 {{- if ne .values.stopSignal "TERM" -}}
 {{- $command = append $command (printf "--stop-signal=%s" .values.stopSignal) -}}
 {{- end -}}
 {{- include "tenure.wrap" (list .main (append $command "--")) -}}
-{{- include "tenure.append" (list .main "volumeMounts" (dict "name" "tenure-run" "mountPath" "/run/tenure")) -}}
+{{- include "tenure.append" (list .main "volumeMounts" (include "tenure.run_mount" . | fromYaml)) -}}
+{{- end -}}
+
+{{/* tenure.add_run: where the agent has its socket, and the guard its own. */}}
+{{- define "tenure.add_run" -}}
+{{- include "tenure.append" (list .pod "volumes" (dict "name" "tenure-run" "emptyDir" (dict "medium" "Memory"))) -}}
+{{- end -}}
+
+{{- define "tenure.run_mount" -}}
+{name: tenure-run, mountPath: /run/tenure}
 {{- end -}}
 
 {{/* tenure.add_binary: an init container brings it, so that the main container's image stays as it is. */}}

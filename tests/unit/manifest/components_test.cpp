@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@ namespace {
 
 using config::yaml_kind;
 using config::yaml_node;
+using testing::HasSubstr;
 
 std::string content_of(const std::string& name) {
   std::ifstream from(std::filesystem::path(TENURE_K8S) / name, std::ios::binary);
@@ -67,6 +69,10 @@ TEST(Components, InjectedPodIsThatOfTheComponentGuard) {
   std::string wanted = shown(*member_of(theirs, "initContainers"));
   replace(wanted, "--config=/etc/tenure/tenure.yaml", "--store=kubernetes, --election=db");
   replace(wanted, "envFrom: [{configMapRef: {name: tenure-env}}], ", "");
+  replace(wanted, "{fieldPath: status.podIPs}}}]",
+          "{fieldPath: status.podIPs}}}, {name: TENURE_RUNTIME_DIR, value: /run/tenure/agent}]");
+  EXPECT_THAT(content_of("base/kustomization.yaml"),
+              HasSubstr("- TENURE_RUNTIME_DIR=/run/tenure/agent\n"));
   replace(wanted, "{mountPath: /etc/tenure, name: tenure-config, readOnly: true}, ", "");
   // "Restricted", whatever the pod itself says.
   for (int container = 0; container < 2; ++container) {
