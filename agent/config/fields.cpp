@@ -441,7 +441,9 @@ constexpr auto other_fields = std::to_array<field>({
      .type = field_type::path,
      .section = group::http,
      .in = at<&agent::runtime_dir>,
-     .derivation = "/run/tenure for root, $XDG_RUNTIME_DIR/tenure for others",
+     .derivation =
+         "/run/tenure for root; for others $XDG_RUNTIME_DIR/tenure, or the unit's directory in "
+         "/run/tenure",
      .range = "a directory that only this agent's user can write to, or off",
      .metavar = "DIR",
      .doc =

@@ -57,27 +57,42 @@ std::expected<std::string, ask_failure> only_election(const settings::endpoint& 
   return std::unexpected(which_election(agent, *all));
 }
 
+enum class levels : std::uint8_t { one, two };
+
+/// Skips directories in which another user could have put a socket.
+void add_agents_in(const std::string& directory, levels deep,
+                   std::vector<settings::endpoint>& out) {
+  if (!base::open_own_directory(directory)) return;
+  std::error_code failed;
+  for (std::filesystem::directory_iterator one(directory, failed), end; !failed && one != end;
+       one.increment(failed)) {
+    const std::string path = one->path().string();
+    std::error_code unknown;
+    if (deep == levels::two && one->is_directory(unknown)) add_agents_in(path, levels::one, out);
+    if (one->path().extension() != ".sock" || !http::is_served(path)) continue;
+    if (auto agent = settings::parse_local_endpoint("unix:" + path, 0))
+      out.push_back(std::move(*agent));
+  }
+}
+
 }  // namespace
 
 std::expected<std::vector<settings::endpoint>, std::string> local_agents() {
   const auto given = variable("TENURE_RUNTIME_DIR");
   std::vector<settings::endpoint> out;
   if (given == "off") return out;
-  const std::string directory = given.value_or(base::default_runtime_directory());
-  if (directory.empty()) return out;
-  // Skips sockets that another user could have put there.
-  if (const auto opened = base::open_own_directory(directory); !opened) {
-    if (!given) return out;
-    return std::unexpected("the directory of TENURE_RUNTIME_DIR cannot be used: " +
-                           opened.error().text);
-  }
-  std::error_code failed;
-  for (std::filesystem::directory_iterator one(directory, failed), end; !failed && one != end;
-       one.increment(failed)) {
-    const std::string path = one->path().string();
-    if (one->path().extension() != ".sock" || !http::is_served(path)) continue;
-    if (auto agent = settings::parse_local_endpoint("unix:" + path, 0))
-      out.push_back(std::move(*agent));
+  if (given) {
+    if (const auto opened = base::open_own_directory(*given); !opened) {
+      return std::unexpected("the directory of TENURE_RUNTIME_DIR cannot be used: " +
+                             opened.error().text);
+    }
+    add_agents_in(*given, levels::two, out);
+  } else {
+    const std::string usual = base::default_runtime_directory();
+    if (!usual.empty()) add_agents_in(usual, levels::two, out);
+    if (usual != base::system_runtime_directory) {
+      add_agents_in(base::system_runtime_directory, levels::two, out);
+    }
   }
   std::ranges::sort(out, {}, &settings::endpoint::socket_path);
   return out;

@@ -17,8 +17,9 @@ namespace tenure::cli {
 /// How long to wait for an agent that nobody has named: a living one answers in milliseconds.
 inline constexpr core::duration local_reply_limit = std::chrono::seconds(2);
 
-/// This user's agents that listen on a socket in its runtime directory. The error says why the
-/// directory in TENURE_RUNTIME_DIR cannot be used.
+/// This user's agents that listen on a socket in the directory of TENURE_RUNTIME_DIR; else in the
+/// user's runtime directory or in /run/tenure. Directories right below these count, too. The error
+/// says why the directory in TENURE_RUNTIME_DIR cannot be used.
 std::expected<std::vector<settings::endpoint>, std::string> local_agents();
 
 /// The agents to ask: that of `--api`; else of TENURE_API; else the local ones; else the default

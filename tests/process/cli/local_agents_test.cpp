@@ -168,6 +168,31 @@ TEST(LocalAgentsElsewhere, ADirectoryThatIsNamedAndCannotBeUsedIsNotPassedOverIn
               Not(HasSubstr("TENURE_RUNTIME_DIR")));
 }
 
+TEST(LocalAgentsElsewhere, DirectoriesOfUnitsAreLookedInto) {
+  const temporary_directory in;
+  const auto of = [&in](const std::string& place) {
+    return "TENURE_RUNTIME_DIR=" + (in / "run" / place).string();
+  };
+  std::filesystem::create_directories(in / "run/deep/er");
+  std::vector<std::unique_ptr<program>> agents;
+  for (const std::string place : {"", "db-1", "shared", "deep/er"}) {
+    agents.push_back(std::make_unique<program>(
+        std::vector<std::string>{tenure_binary(), "agent", "--store", "sqlite", "--endpoint",
+                                 in / "db", "--election", "db", "--identity",
+                                 "of-" + std::filesystem::path(place).filename().string(),
+                                 "--listen", "off", "--probe-listen", "off"},
+        in / ("agent" + std::to_string(agents.size())), std::vector<std::string>{of(place)}));
+    ASSERT_TRUE(eventually([&] { return agents.back()->said("local_socket=/"); }))
+        << agents.back()->err();
+  }
+  // As a directory in which another user could have put a socket.
+  ASSERT_EQ(::chmod((in / "run/shared").c_str(), 0777), 0);
+  const finished r = run({tenure_binary(), "status"}, in, {of("")});
+  EXPECT_EQ(r.status, 0) << r.err;
+  EXPECT_THAT(r.out, AllOf(HasSubstr("db        of- "), HasSubstr("db        of-db-1 ")));
+  EXPECT_THAT(r.out, Not(ContainsRegex("db +of-(shared|er)")));
+}
+
 TEST(LocalAgentsElsewhere, OffMakesNone) {
   const temporary_directory in;
   const program agent(
