@@ -423,8 +423,9 @@ constexpr std::array table{
             .words = one_election,
             .flags = set_flags,
             .notes = "You can ask any agent of the election. For more slots, run this first, then "
-                     "restart the members with the new number. For fewer, let members resign "
-                     "first, until no more than the new number hold.",
+                     "restart the members with the new number. For fewer, restart the members "
+                     "with the new number first, standbys before holders, until no more than the "
+                     "new number hold: those that are restarted do not campaign before this runs.",
             .example = "tenure set db --slots 2",
             .statuses = ask_statuses},
     command{.name = "probe",

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/file.h>
 
+#include <csignal>
 #include <filesystem>
 #include <memory>
 
@@ -63,7 +64,19 @@ TEST_P(Agreement, MemberWithOtherSlotsSaysBothNumbersAndCampaignsOnceTheElection
 
   const auto fewer = run({tenure_binary(), "set", "test", "--slots", "1"}, in_);
   EXPECT_EQ(fewer.status, 2) << fewer.out;
-  EXPECT_THAT(fewer.err, AllOf(HasSubstr("2 hold"), HasSubstr("no more than 1 holds it")));
+  EXPECT_THAT(fewer.err, AllOf(HasSubstr("2 hold election \"test\" now"),
+                               HasSubstr("; restart members with slots 1 first, standbys before "
+                                         "holders, until no more than 1 holds it")));
+
+  // As the message says: a member that is set up for fewer does not take the slot again.
+  b->process().send(SIGTERM);
+  EXPECT_TRUE(b->process().wait());
+  b = join("b");
+  EXPECT_TRUE(eventually([&] {
+    return run({tenure_binary(), "set", "test", "--slots", "1"}, in_).status == 0;
+  })) << b->process().err();
+  EXPECT_TRUE(a->is_active());
+  EXPECT_THAT(b->get(election), HasSubstr(R"("state":"standby")"));
 }
 
 TEST_P(Agreement, LogTellsWhatWasChangedAndWhatWasRefused) {
