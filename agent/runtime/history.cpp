@@ -31,9 +31,7 @@ api::past_term* history::find(core::version version) {
 }
 
 void history::add(api::past_term one) {
-  const auto behind = std::ranges::upper_bound(
-      all_, one.who.version, {}, [](const api::past_term& known) { return known.who.version; });
-  all_.insert(behind, std::move(one));
+  all_.push_back(std::move(one));
   if (all_.size() > most_) all_.erase(all_.begin());
 }
 
@@ -56,7 +54,10 @@ bool history::observed(const core::observation& seen, std::int64_t unix_ms) {
          .reason = reason_text(seen.last_release->why)});
     news = true;
   }
-  for (const core::holder& h : seen.holders) {
+  // One observation may have several that began at different times.
+  std::vector<core::holder> by_grant = seen.holders;
+  std::ranges::sort(by_grant, {}, &core::holder::version);
+  for (const core::holder& h : by_grant) {
     if (find(h.version) != nullptr) continue;
     add({.who = h, .is_self = h.ours, .from_unix_ms = first ? 0 : unix_ms});
     news = true;

@@ -34,7 +34,8 @@ class history {
   /// Our own term is over: nothing runs, and its lease was released if possible.
   void ended(std::int64_t unix_ms);
 
-  /// Oldest first; never null.
+  /// In the order in which they were seen to begin, the oldest first: versions begin anew where an
+  /// operator has accepted smaller ones. Never null.
   [[nodiscard]] const std::shared_ptr<const api::term_list>& terms() const { return shown_; }
 
  private:

@@ -24,6 +24,12 @@ core::holder holder(const char* name, std::uint64_t version) {
   return {.identity = name, .version = core::version{version}};
 }
 
+std::vector<std::uint64_t> versions_of(const history& of) {
+  std::vector<std::uint64_t> out;
+  for (const past_term& one : *of.terms()) out.push_back(core::number(one.who.version));
+  return out;
+}
+
 TEST(History, OfTheOneWhoHeldAtTheStartTheBeginningIsNotKnown) {
   history h("me", 10);
   EXPECT_TRUE(h.observed(shows({holder("a", 5)}, 5), 100));
@@ -99,6 +105,24 @@ TEST(History, SeveralSlotsEndOneByOne) {
   ASSERT_EQ(h.terms()->size(), 2U);
   EXPECT_TRUE(h.terms()->front().ended);
   EXPECT_FALSE(h.terms()->back().ended);
+}
+
+TEST(History, TermUnderAnAcceptedSmallerVersionIsTheNewest) {
+  history h("me", 3);
+  h.observed(shows({holder("a", 24)}, 24), 100);
+  h.observed(shows({}, 25), 200);
+  h.observed(shows({holder("b", 7)}, 7), 300);
+  h.began(version{9}, 400);
+  h.observed(shows({holder("me", 9)}, 9), 401);
+  EXPECT_THAT(versions_of(h), ElementsAre(24, 7, 9));
+  h.observed(shows({holder("me", 9), holder("b", 10)}, 10), 500);
+  EXPECT_THAT(versions_of(h), ElementsAre(7, 9, 10)) << "the oldest is forgotten first";
+}
+
+TEST(History, HoldersThatAreSeenAtOnceStandInTheOrderOfTheirGrants) {
+  history h("me", 10);
+  h.observed(shows({holder("c", 9), holder("a", 5), holder("b", 6)}, 9), 100);
+  EXPECT_THAT(versions_of(h), ElementsAre(5, 6, 9));
 }
 
 TEST(History, ForgetsTheOldestAndNeverWhatItHasShown) {
