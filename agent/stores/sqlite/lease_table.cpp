@@ -359,8 +359,13 @@ agree_outcome lease_table::agree(const subject& what, const agreement_change& ch
   if (change.accept_versions) {
     return not_agreed{
         .why =
-            "the versions of a SQLite file never go back, not even where an older copy replaces it",
-        .action = "leave that out; only a restored etcd needs it"};
+            "the versions of a SQLite file go back only if it is lost or replaced while no "
+            "member runs, and then members take them as they are",
+        .action =
+            "leave that out, it is for a restored etcd, Consul or Kubernetes; to raise the "
+            "versions, end all members and say: sqlite3 FILE \"UPDATE election SET version "
+            "= N WHERE name = '" +
+            std::string(what.election) + "'\""};
   }
   agree_outcome outcome;
   auto failure = transact(access::write, "change an election", waiting, [&] {

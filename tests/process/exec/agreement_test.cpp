@@ -99,15 +99,26 @@ TEST_P(Agreement, LogTellsWhatWasChangedAndWhatWasRefused) {
                     Not(HasSubstr("as ordered (slots 1)"))));
 }
 
-TEST(AgreementOfAFile, VersionsThatNeverGoBackNeedNotBeAccepted) {
+TEST(AgreementOfAFile, SmallerVersionsNeedNotBeAcceptedAndAreRaisedAsTheRefusalSays) {
   const temporary_directory in;
   member a(in, {.identity = "a", .ttl = "1m"});
   ASSERT_TRUE(runs_as(in, "a")) << a.process().err();
   const auto refused = run({tenure_binary(), "set", "test", "--accept-versions"}, in);
   EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(refused.err, AllOf(HasSubstr("versions of a SQLite file never go back"),
-                                 HasSubstr("; leave that out; only a restored etcd needs it")));
+  EXPECT_THAT(refused.err,
+              AllOf(HasSubstr("only if it is lost or replaced while no member runs"),
+                    HasSubstr("; leave that out, it is for a restored etcd, Consul or Kubernetes"),
+                    HasSubstr("UPDATE election SET version = N WHERE name = 'test'")));
   EXPECT_THAT(a.process().err(), HasSubstr("refused to change the election in the store"));
+
+  a.process().send(SIGTERM);
+  EXPECT_TRUE(a.process().wait());
+  const auto raised =
+      run({"sqlite3", in / "db", "UPDATE election SET version = 1000 WHERE name = 'test'"}, in);
+  EXPECT_EQ(raised.status, 0) << raised.err;
+  member again(in, {.identity = "again", .ttl = "1m"});
+  EXPECT_TRUE(eventually([&] { return again.get(election).contains(R"("version":1001)"); }))
+      << again.get(election) << again.process().err();
 }
 
 TEST(AgreementOfAFile, ChangeThatTheStoreDoesNotConfirmIsNotToldAsDone) {
