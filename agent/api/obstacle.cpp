@@ -46,27 +46,49 @@ std::string text_of(const core::held_back& what, const election_snapshot& electi
     case core::campaign_obstacle::other_slots:
     case core::campaign_obstacle::identity_used:
     case core::campaign_obstacle::old_version:
-      return disagreement_text(what.why, election.view, election.name, seen.identity,
-                               election.slots);
+      return disagreement_text(what.why, election.view,
+                               {.election = election.name,
+                                .identity = seen.identity,
+                                .store = seen.store,
+                                .slots = election.slots});
   }
   return {};
+}
+
+/// What to do about a store that grants smaller versions than before. Only etcd can be told to
+/// count on from a larger one, and Kubernetes counts by the revisions of its etcd.
+std::string ways_out(std::string_view store, const std::string& election) {
+  const std::string accept = "if all that checks versions may see smaller ones, say: tenure set " +
+                             election + " --accept-versions";
+  if (store == "etcd") {
+    return "raise its versions (etcdutl snapshot restore --bump-revision), or, " + accept;
+  }
+  if (store == "kubernetes") {
+    return "raise the revisions of the cluster's etcd (etcdutl snapshot restore --bump-revision), "
+           "or, " +
+           accept;
+  }
+  if (store == "consul") {
+    return "wait until Consul's index, which grows with each write, is larger, or, " + accept;
+  }
+  return "end all members and raise the version in the file (docs/operations.md)";
 }
 
 }  // namespace
 
 std::string disagreement_text(core::campaign_obstacle what, const core::election_view& view,
-                              std::string_view election, std::string_view identity,
-                              std::uint32_t slots) {
-  const std::string name(election);
+                              const member_settings& ours) {
+  const std::string name(ours.election);
   switch (what) {
     case core::campaign_obstacle::other_slots: {
       const std::uint32_t agreed = view.seen ? view.seen->agreed.slots : 0;
-      return "it is set up for " + slots_text(slots) + ", and the election \"" + name + "\" has " +
-             std::to_string(agreed) + " in the store; set slots to " + std::to_string(agreed) +
-             " here, or say: tenure set " + name + " --slots " + std::to_string(slots);
+      return "it is set up for " + slots_text(ours.slots) + ", and the election \"" + name +
+             "\" has " + std::to_string(agreed) + " in the store; set slots to " +
+             std::to_string(agreed) + " here, or say: tenure set " + name + " --slots " +
+             std::to_string(ours.slots);
     }
     case core::campaign_obstacle::identity_used:
-      return "another agent takes part as \"" + std::string(identity) +
+      return "another agent takes part as \"" + std::string(ours.identity) +
              "\"; give each an identity of its own, or end the other one";
     case core::campaign_obstacle::old_version: {
       if (!view.regressed) return {};
@@ -74,10 +96,7 @@ std::string disagreement_text(core::campaign_obstacle what, const core::election
       const std::uint64_t seen = core::number(view.regressed->seen);
       return "the store granted version " + std::to_string(granted) + " after version " +
              std::to_string(seen) + " was seen, " + std::to_string(seen - granted) +
-             " versions back, as after a restore; raise its versions (etcdutl snapshot "
-             "restore --bump-revision), or, if all that checks versions may see smaller ones, say: "
-             "tenure set " +
-             name + " --accept-versions";
+             " versions back, as after a restore; " + ways_out(ours.store, name);
     }
     default:
       return {};

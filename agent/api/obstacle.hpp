@@ -9,11 +9,18 @@
 
 namespace tenure::api {
 
+/// What a disagreement is about on this member's side.
+struct member_settings {
+  std::string_view election;
+  std::string_view identity;
+  std::string_view store;  ///< kind
+  std::uint32_t slots = 1;
+};
+
 /// Why the store refuses this member, with both values and what to do; empty for an obstacle that
-/// is not a disagreement. `slots`: this member's setting.
+/// is not a disagreement.
 std::string disagreement_text(core::campaign_obstacle what, const core::election_view& view,
-                              std::string_view election, std::string_view identity,
-                              std::uint32_t slots);
+                              const member_settings& ours);
 
 /// Nothing if the member campaigns, or is not a standby. Precondition: `election` is one of `seen`.
 std::optional<wire::obstacle> obstacle_of(const election_snapshot& election, const snapshot& seen,

@@ -125,7 +125,10 @@ void reporter::held_back(core::election_index which, const core::held_back& befo
   if (view.held_back.why == before.why || stopping_) return;
   const core::election_settings& s = election(which).settings();
   const std::string now = api::disagreement_text(view.held_back.why, view,
-                                                 speaker_of(which).election, s.identity, s.slots);
+                                                 {.election = speaker_of(which).election,
+                                                  .identity = s.identity,
+                                                  .store = with_.settings.store,
+                                                  .slots = s.slots});
   if (!now.empty() || core::is_disagreement(before.why)) {
     say_disagreement(with_.to, speaker_of(which), now);
   }

@@ -9,7 +9,9 @@ namespace {
 using core::phase;
 using core::version;
 using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(ElectionAnswer, ActiveHolderIsItself) {
   scene s;
@@ -364,7 +366,32 @@ TEST(ElectionAnswer, StandbyThatWasGrantedAnOldVersionSaysHowFarBackAndBothWaysO
   EXPECT_EQ(why["reason"], "old_version");
   EXPECT_THAT(why["text"].get<std::string>(),
               AllOf(HasSubstr("granted version 5 after version 12 was seen, 7 versions back"),
-                    HasSubstr("--bump-revision"), HasSubstr("tenure set db --accept-versions")));
+                    HasSubstr("; raise its versions (etcdutl snapshot restore --bump-revision), "),
+                    HasSubstr("tenure set db --accept-versions")));
+}
+
+TEST(ElectionAnswer, WaysOutOfAnOldVersionAreThoseOfTheStore) {
+  scene s;
+  s.view().held_back = {.why = core::campaign_obstacle::old_version};
+  s.view().regressed = core::regression{.granted = version{5}, .seen = version{12}};
+  const auto text = [&s](const char* store) {
+    s.seen.store = store;
+    return s.db_json()["not_campaigning"]["text"].get<std::string>();
+  };
+  const std::string accept =
+      "if all that checks versions may see smaller ones, say: tenure set db --accept-versions";
+  EXPECT_THAT(text("kubernetes"),
+              AllOf(HasSubstr("; raise the revisions of the cluster's etcd (etcdutl snapshot "
+                              "restore --bump-revision), or, "),
+                    EndsWith(accept)));
+  EXPECT_THAT(
+      text("consul"),
+      AllOf(HasSubstr("; wait until Consul's index, which grows with each write, is larger, or, "),
+            EndsWith(accept), Not(HasSubstr("etcdutl"))));
+  // Which refuses `--accept-versions`.
+  EXPECT_THAT(text("sqlite"), AllOf(EndsWith("; end all members and raise the version in the file "
+                                             "(docs/operations.md)"),
+                                    Not(HasSubstr("accept-versions"))));
 }
 
 TEST(ElectionAnswer, MembersThatHaveVanishedAreKeptApart) {
