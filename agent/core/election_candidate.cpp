@@ -146,7 +146,7 @@ void election::accept(state::candidate& c, const event::granted& e, const core::
   view_.regressed.reset();
   remember(e.version);
   if (!settings_.when.fits(granted.ttl)) {
-    give_back(loss_reason::session_invalid, at.now, e.released_cleanly).aside = settings_.when.ttl;
+    give_back(loss_reason::ttl_too_short, at.now, e.released_cleanly).aside = settings_.when.ttl;
   } else if (!may_hold(at.now)) {
     give_back(why_aside(), drained_by(at), e.released_cleanly);
   } else if (adopted) {

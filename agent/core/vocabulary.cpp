@@ -49,17 +49,20 @@ std::string_view name(loss_reason r) {
       return "guard_gone";
     case loss_reason::version_regressed:
       return "version_regressed";
+    case loss_reason::ttl_too_short:
+      return "ttl_too_short";
   }
   return "unknown";
 }
 
 std::optional<loss_reason> loss_reason_named(std::string_view text) {
-  static constexpr std::array all{loss_reason::none,       loss_reason::renew_timeout,
-                                  loss_reason::taken_over, loss_reason::session_invalid,
-                                  loss_reason::revoked,    loss_reason::suspended,
-                                  loss_reason::unhealthy,  loss_reason::resigned,
-                                  loss_reason::shutdown,   loss_reason::workload_exited,
-                                  loss_reason::guard_gone, loss_reason::version_regressed};
+  static constexpr std::array all{loss_reason::none,         loss_reason::renew_timeout,
+                                  loss_reason::taken_over,   loss_reason::session_invalid,
+                                  loss_reason::revoked,      loss_reason::suspended,
+                                  loss_reason::unhealthy,    loss_reason::resigned,
+                                  loss_reason::shutdown,     loss_reason::workload_exited,
+                                  loss_reason::guard_gone,   loss_reason::version_regressed,
+                                  loss_reason::ttl_too_short};
   const auto found = std::ranges::find(all, text, [](loss_reason r) { return name(r); });
   return found == all.end() ? std::nullopt : std::optional(*found);
 }

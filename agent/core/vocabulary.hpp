@@ -41,6 +41,7 @@ enum class loss_reason : std::uint8_t {
   workload_exited,    ///< the workload ended by itself
   guard_gone,         ///< the guard of the workload is ending or has ended
   version_regressed,  ///< the store granted a version lower than one that was seen
+  ttl_too_short,      ///< the granted lease lasts too short a time for this member's settings
 };
 
 std::string_view name(phase p);
@@ -53,7 +54,8 @@ std::optional<loss_reason> loss_reason_named(std::string_view text);
 constexpr bool is_loss(loss_reason r) {
   return r == loss_reason::renew_timeout || r == loss_reason::taken_over ||
          r == loss_reason::session_invalid || r == loss_reason::revoked ||
-         r == loss_reason::suspended || r == loss_reason::version_regressed;
+         r == loss_reason::suspended || r == loss_reason::version_regressed ||
+         r == loss_reason::ttl_too_short;
 }
 
 /// True if somebody should look into it: a loss, or a workload or a guard that fails.

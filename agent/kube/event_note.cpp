@@ -44,6 +44,8 @@ std::string_view words_of(loss_reason why) {
       return "the guard of the workload has ended or hangs";
     case loss_reason::version_regressed:
       return "the store has granted an older version than one that was seen";
+    case loss_reason::ttl_too_short:
+      return "its lease is too short for the settings of this member";
     case loss_reason::none:
       break;
   }

@@ -165,6 +165,9 @@ void world::judge_transition(std::size_t m, const core::command::transition& how
     case loss_reason::version_regressed:
       caused = regressed && how.from == phase::candidate;
       break;
+    case loss_reason::ttl_too_short:
+      caused = how.from == phase::candidate;
+      break;
     default:
       caused = (k.asked & bit(how.why)) != 0;
       break;

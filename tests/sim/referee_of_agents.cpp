@@ -156,6 +156,9 @@ void referee::changes(world_time now, std::size_t pod, std::size_t election,
     case loss_reason::version_regressed:
       caused = regressed && how.from == core::phase::candidate;
       break;
+    case loss_reason::ttl_too_short:
+      caused = how.from == core::phase::candidate;
+      break;
     case loss_reason::unhealthy:
     case loss_reason::resigned:
     case loss_reason::shutdown:

@@ -64,6 +64,7 @@ const reasons = {
   revoked: ['lost it', 'its lease was revoked in the store'],
   suspended: ['lost it', 'its machine had slept through the lease'],
   version_regressed: ['lost it', 'the store had gone back to an older state'],
+  ttl_too_short: ['gave it up', 'the lease was too short for its settings'],
   expired: ['lost it', 'its lease ran out or was deleted; it gave no reason'],
 };
 

@@ -39,6 +39,16 @@ TEST(Adopt, WorkloadGoesOnIfTheStoreGrantsItsVeryTerm) {
   EXPECT_EQ(c.at(6s).is_renewed(5s), "arm 5 until 19.35s, publish");
 }
 
+/// As on etcd, where the agent before had a shorter ttl: its lease keeps that.
+TEST(Adopt, LeaseThatIsTooShortForNewSettingsEndsWhatRunsAndIsGivenUp) {
+  conversation c = adopting();
+  EXPECT_EQ(c.is_granted(five, 0s, 7500ms),
+            "candidate > draining: ttl_too_short, publish, stop by 1s: ttl_too_short");
+  EXPECT_EQ(c.workload_exits(), "publish, release 5");
+  c.is_released();
+  EXPECT_GE(c.next_wake(), 15s) << "the next grant would be no longer";
+}
+
 TEST(Adopt, NewGrantCannotBeMistakenForTheTermThatIsLookedFor) {
   EXPECT_EQ(adopting().asked.above, five) << "a store that counts from there grants six";
 }

@@ -103,7 +103,7 @@ TEST(Gain, TtlThatLeavesNoRoomForARetryIsGivenBack) {
   c.starts();
   // 7.5 s less 1 % less 2.5 s is 4.925 s: over before the first renewal is due at 5 s.
   EXPECT_EQ(c.at(10ms).is_granted(five, 0s, 7500ms),
-            "candidate > draining: session_invalid, publish, release 5");
+            "candidate > draining: ttl_too_short, publish, release 5");
   c.is_released();
   EXPECT_GE(c.next_wake(), 15s) << "the next grant would be no longer";
 }
@@ -113,7 +113,7 @@ TEST(Gain, TtlShorterThanTheGraceIsGivenBackNotAskedForAgain) {
   c.starts();
   // Every further acquire would renew it: we would hold it for ever without using it.
   EXPECT_EQ(c.at(10ms).is_granted(five, 0s, 2s),
-            "candidate > draining: session_invalid, publish, release 5");
+            "candidate > draining: ttl_too_short, publish, release 5");
 }
 
 TEST(Gain, GrantThatArrivesAfterItsOwnStopAtIsNotBelieved) {

@@ -11,12 +11,13 @@ namespace {
 
 constexpr std::array every_phase{phase::observer, phase::candidate, phase::pending,
                                  phase::active,   phase::draining,  phase::stopped};
-constexpr std::array every_reason{loss_reason::none,       loss_reason::renew_timeout,
-                                  loss_reason::taken_over, loss_reason::suspended,
-                                  loss_reason::revoked,    loss_reason::session_invalid,
-                                  loss_reason::unhealthy,  loss_reason::resigned,
-                                  loss_reason::shutdown,   loss_reason::workload_exited,
-                                  loss_reason::guard_gone, loss_reason::version_regressed};
+constexpr std::array every_reason{loss_reason::none,         loss_reason::renew_timeout,
+                                  loss_reason::taken_over,   loss_reason::suspended,
+                                  loss_reason::revoked,      loss_reason::session_invalid,
+                                  loss_reason::unhealthy,    loss_reason::resigned,
+                                  loss_reason::shutdown,     loss_reason::workload_exited,
+                                  loss_reason::guard_gone,   loss_reason::version_regressed,
+                                  loss_reason::ttl_too_short};
 
 TEST(Vocabulary, EveryPhaseHasANameOfItsOwn) {
   std::set<std::string_view> names;
@@ -46,7 +47,8 @@ TEST(Vocabulary, WhatSomebodyHereAskedForIsNoLoss) {
   }
   for (const loss_reason loss :
        {loss_reason::renew_timeout, loss_reason::taken_over, loss_reason::session_invalid,
-        loss_reason::revoked, loss_reason::suspended, loss_reason::version_regressed}) {
+        loss_reason::revoked, loss_reason::suspended, loss_reason::version_regressed,
+        loss_reason::ttl_too_short}) {
     EXPECT_TRUE(is_loss(loss)) << name(loss);
   }
 }

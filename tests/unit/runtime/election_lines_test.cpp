@@ -74,13 +74,13 @@ class story {
                                           .last_release = std::move(said)}});
   }
   story& is_refused() { return happens(core::event::refused{.number = asked_}); }
-  story& is_granted(std::uint64_t version, bool cleanly) {
+  story& is_granted(std::uint64_t version, bool cleanly, core::duration ttl = 15s) {
     const bool saw_nothing = !subject_.view().seen;
     if (saw_nothing) sees({}, 0);
     happens(core::event::granted{.number = asked_,
                                  .version = core::version{version},
                                  .sequencer = "proof",
-                                 .ttl = 15s,
+                                 .ttl = ttl,
                                  .sent_at = now_,
                                  .released_cleanly = cleanly});
     if (!saw_nothing) return *this;
@@ -243,6 +243,15 @@ TEST(ElectionLines, ALossWithoutAWorkloadIsALineToo) {
               ElementsAre("info  active under version 5",
                           "warn  lease lost: the store does not know this agent's session any more",
                           "info  standing by behind b (version 4)"));
+}
+
+TEST(ElectionLines, ALeaseThatIsTooShortSaysWhatToDo) {
+  story s;
+  s.is_granted(5, true, 2s);
+  EXPECT_THAT(s.told(),
+              ElementsAre("warn  lease given back: its ttl, that of the agent before or of "
+                          "the store, is too short for this agent's settings; restart "
+                          "the whole member, so that it gets a new lease"));
 }
 
 TEST(ElectionLines, AHandOverNamesTheHeirAndWhoGoesFirst) {
