@@ -35,6 +35,19 @@ void print_failover(const core::consequences& means, const settings::consul& of)
               has_checks ? "a check fails, or an operator destroys it" : "an operator destroys it");
 }
 
+const char* writes_of_standby(const settings::agent& of) {
+  const settings::store_kind* const kind = settings::find_store_kind(of.store);
+  if (kind != nullptr && kind->is_file()) {
+    return "a standby writes nothing to the file of the leases";
+  }
+  if (of.unlisted) return "a standby writes nothing";
+  if (of.store == "consul") {
+    return "each listed member renews its name as well, at least every 10 s, and a standby its "
+           "session";
+  }
+  return "each listed member renews its name as well, at least every 10 s";
+}
+
 void print_text(const core::timing& t, const core::consequences& means, const settings::agent& of) {
   const core::budget b = t.of(t.ttl);
   std::array<char, 64> drift{};
@@ -59,8 +72,8 @@ void print_text(const core::timing& t, const core::consequences& means, const se
   print_failover(means, of.consul);
   print_row(" ", "detection", means.detection, "store out of reach -> this member stops by itself");
   print_row(" ", "margin", means.margin, "between SIGKILL here and the earliest grant elsewhere");
-  std::printf("    %-12s %10.0f   an hour, by the holder; a standby writes nothing\n", "writes",
-              means.writes_per_hour);
+  std::printf("    %-12s %10.0f   an hour, by the holder; %s\n", "writes", means.writes_per_hour,
+              writes_of_standby(of));
 }
 
 void print_lock_delay(core::duration delay) {

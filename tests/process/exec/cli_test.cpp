@@ -87,6 +87,27 @@ TEST(Cli, ExplainShowsTheSameSumsForPeopleAndPrograms) {
   EXPECT_TRUE(has(programs.out, "\"store_writes_per_hour\": 720.0")) << programs.out;
 }
 
+TEST(Cli, ExplainSaysWhatAStandbyWritesToTheStore) {
+  const temporary_directory in;
+  struct row {
+    std::vector<std::string> flags;
+    std::string says;
+  };
+  for (const row& r :
+       {row{{}, "by the holder; each listed member renews its name as well, at least every 10 s\n"},
+        row{{"--store", "etcd"}, "renews its name as well, at least every 10 s\n"},
+        row{{"--store", "etcd", "--unlisted"}, "by the holder; a standby writes nothing\n"},
+        row{{"--store", "kubernetes"}, "renews its name as well, at least every 10 s\n"},
+        row{{"--store", "consul"}, "at least every 10 s, and a standby its session\n"},
+        row{{"--store", "sqlite"}, "a standby writes nothing to the file of the leases\n"}}) {
+    std::vector<std::string> asked{tenure_binary(), "explain", "--ttl", "15s"};
+    asked.insert(asked.end(), r.flags.begin(), r.flags.end());
+    const finished shown = run(asked, in);
+    EXPECT_EQ(shown.status, 0) << shown.err;
+    EXPECT_TRUE(has(shown.out, r.says)) << shown.out;
+  }
+}
+
 TEST(Cli, ExplainShowsWhatAHealthCheckAddsIfThereIsOne) {
   const temporary_directory in;
   const std::vector<std::string> asked{tenure_binary(), "explain",       "--ttl",
