@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """docs_test.py ROOT: every test that docs/faults.md names exists, and no cell of its tables is empty; every rule and
-every mutant that the table of docs/safety.md names exists, and each mutant breaks a rule of its row."""
+every mutant that the table of docs/safety.md names exists, and each mutant breaks a rule of its row; the description of the
+Debian package names each store."""
 import pathlib
 import re
 import sys
@@ -55,5 +56,10 @@ for line in (root / "docs/safety.md").read_text().partition("## Which rule watch
     problems += [f"safety.md, sentence {sentence}: no mutant breaks {name}" for name in sorted(of_row - broken)]
 if sentences[:10] != [str(n) for n in range(1, 11)]:
     problems.append("safety.md: the table has not one row for each sentence")
+kinds = re.findall(r'\.title = "(\w+)"', (root / "agent/settings/store_kind.hpp").read_text())
+description = (root / "packaging/build").read_text().partition("Description:")[2].partition("\nCONTROL\n")[0]
+if len(kinds) < 4:
+    problems.append(f"only {kinds} are stores; was the table moved?")
+problems += [f"packaging/build: the description of the package does not name {kind}" for kind in kinds if kind not in description]
 print("\n".join(problems) or f"{named} tests named, all of them exist")
 sys.exit(1 if problems else 0)
