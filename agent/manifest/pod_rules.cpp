@@ -349,10 +349,11 @@ class examiner {
              "set it to true, or take another store");
     }
     if (what_.adds_rights && out_.facts.account == "default") {
-      out_.notes.push_back({at(pod_),
-                            "the rights go to ServiceAccount \"default\", which all pods of the "
-                            "namespace have that name no other one",
-                            "name one of its own in serviceAccountName"});
+      out_.notes.push_back(
+          {at(pod_),
+           "the rights go to ServiceAccount \"default\"; every pod of the namespace "
+           "that names no ServiceAccount gets them, too",
+           "name one of its own in serviceAccountName"});
     }
   }
 

@@ -504,9 +504,11 @@ TEST(Inject, NotesSayWhatIsWorthKnowing) {
       "    spec:\n      containers:\n      - name: main\n        command: [a]\n";
   const auto done = inject({"web.yaml", deployment}, how);
   ASSERT_TRUE(done);
-  EXPECT_THAT(lines(done->notes),
-              AllOf(HasSubstr("there is one pod, so nobody stands by; set replicas to 2"),
-                    HasSubstr("web.yaml:6:7: the rights go to ServiceAccount \"default\"")));
+  EXPECT_THAT(
+      lines(done->notes),
+      AllOf(HasSubstr("there is one pod, so nobody stands by; set replicas to 2"),
+            HasSubstr("web.yaml:6:7: the rights go to ServiceAccount \"default\"; every pod of "
+                      "the namespace that names no ServiceAccount gets them, too")));
 }
 
 TEST(Inject, PortsOfTheNodeAreWorthKnowing) {
