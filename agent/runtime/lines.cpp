@@ -300,9 +300,8 @@ const char* words_of(core::loss_reason why) {
       return "lease given back: its version is not above all that were seen before; was the store "
              "restored from a backup?";
     case loss_reason::ttl_too_short:
-      return "lease given back: its ttl, that of the agent before or of the store, is too short "
-             "for "
-             "this agent's settings; restart the whole member, so that it gets a new lease";
+      return "lease given back: its ttl, which the store or the agent before has set, is too short "
+             "for this agent's settings; restart the whole member, so that it gets a new lease";
     case loss_reason::unhealthy:
       return "giving the lease up: the workload is unhealthy";
     case loss_reason::resigned:

@@ -248,10 +248,11 @@ TEST(ElectionLines, ALossWithoutAWorkloadIsALineToo) {
 TEST(ElectionLines, ALeaseThatIsTooShortSaysWhatToDo) {
   story s;
   s.is_granted(5, true, 2s);
-  EXPECT_THAT(s.told(),
-              ElementsAre("warn  lease given back: its ttl, that of the agent before or of "
-                          "the store, is too short for this agent's settings; restart "
-                          "the whole member, so that it gets a new lease"));
+  EXPECT_THAT(
+      s.told(),
+      ElementsAre("warn  lease given back: its ttl, which the store or the agent before has "
+                  "set, is too short for this agent's settings; restart the whole "
+                  "member, so that it gets a new lease"));
 }
 
 TEST(ElectionLines, AHandOverNamesTheHeirAndWhoGoesFirst) {
