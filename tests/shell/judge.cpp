@@ -171,6 +171,22 @@ void judge::restored(const std::vector<restored_key>& there, std::uint64_t revis
   }
 }
 
+void judge::put_back(const std::string& key, std::uint64_t version, bool by_holder) {
+  const auto known = std::ranges::find_if(terms_.rbegin(), terms_.rend(), [&](const term& one) {
+    return one.key == key && one.version == version;
+  });
+  if (known == terms_.rend()) return;
+  term& one = *known;
+  say(key + " of version " + std::to_string(version) + " goes on");
+  present_[version] = &one;
+  changed_[one.which] = world_.now;
+  one.erased_at = sim::world_never;
+  if (by_holder) return;
+  one.number = ++last_number_;
+  one.placed_at = one.created_at = world_.now;
+  one.is_back = true;
+}
+
 std::size_t judge::agreed_slots(const std::string& which) const {
   const auto found = agreed_.find(which);
   return found == agreed_.end() ? slots_ : found->second;

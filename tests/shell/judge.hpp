@@ -48,6 +48,9 @@ class judge final : public store_witness {
     delays_[key] = {.since = world_.now, .until = until};
   }
   void restored(const std::vector<restored_key>& there, std::uint64_t revision) override;
+  /// A term that was over goes on: `by_holder`, who has renewed a lease that nobody had taken; else
+  /// because somebody has written it again as it was.
+  void put_back(const std::string& key, std::uint64_t version, bool by_holder);
   [[nodiscard]] bool was_restored() const { return was_restored_; }
   void leases_begin_anew() override;
   /// If nobody has agreed any more, the number stays until somebody does.

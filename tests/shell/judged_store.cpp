@@ -38,7 +38,7 @@ class judged_store final : public stores::forwarding_store {
                       if (got == nullptr) return done(std::move(what));
                       const std::uint64_t version = number(which, got->version);
                       to_.newest = std::max(to_.newest, core::number(got->version));
-                      stage_.referee.granted(on_.number, name(which), version, key_of(*got),
+                      stage_.referee.granted(on_.number, name(which), version, key_of(which, *got),
                                              on_.clock.world(got->sent_at), got->slot);
                       believes(which, got->version, got->sent_at, got->ttl);
                       if (got->released_cleanly) {
@@ -134,9 +134,12 @@ class judged_store final : public stores::forwarding_store {
   [[nodiscard]] std::uint64_t number(core::election_index which, core::version v) const {
     return stage_.judged(core::place(which), v);
   }
-  /// For etcd only: a lease file has one term of each version.
-  [[nodiscard]] std::string key_of(const stores::grant& what) const {
-    return stage_.host == nullptr ? what.sequencer.substr(0, what.sequencer.find('@')) : "";
+  /// A lease file has one term of each version.
+  [[nodiscard]] std::string key_of(core::election_index which, const stores::grant& what) const {
+    if (stage_.host != nullptr) return "";
+    const std::string key = what.sequencer.substr(0, what.sequencer.find('@'));
+    // With the name of the election instead of that of the namespace.
+    return stage_.store == kept_in::kubernetes ? name(which) + key.substr(key.find('/')) : key;
   }
   /// With the versions as the judge numbers them.
   [[nodiscard]] core::observation judged(core::election_index which, core::observation what) const {

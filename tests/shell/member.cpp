@@ -32,9 +32,10 @@ settings::agent settings_of(stage& s, const pod_machine& on) {
   out.timing = s.when;
   out.stop_signal = SIGTERM;
   out.unlisted = s.in.dice.chance(500'000);
-  out.store = s.store == kept_in::sqlite   ? "sqlite"
-              : s.store == kept_in::consul ? "consul"
-                                           : "etcd";
+  out.store = s.store == kept_in::sqlite       ? "sqlite"
+              : s.store == kept_in::consul     ? "consul"
+              : s.store == kept_in::kubernetes ? "kubernetes"
+                                               : "etcd";
   out.consul = s.consul;
   const std::size_t first = s.in.dice.below(modelled_cluster::most_servers);
   for (std::size_t i = 0; s.host == nullptr && i < modelled_cluster::most_servers; ++i) {

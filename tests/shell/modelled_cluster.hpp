@@ -18,10 +18,12 @@
 namespace tenure::shell {
 
 /// One open request of a client whose answer does not end: `data` takes what the server sends,
-/// `end` its end.
+/// `end` its end, `reset` the end of its connection.
 struct served_stream {
+  std::function<void(http::reply_head)> head;
   std::function<void(std::string)> data;
   std::function<void()> end;
+  std::function<void()> reset;
   bool closed = false;
 
   served_stream() = default;
@@ -49,6 +51,8 @@ class modelled_cluster {
   [[nodiscard]] bool listens(std::size_t server) const { return members_.up(server); }
   /// An endless request, as a client gets it from here; null: this store has none.
   [[nodiscard]] virtual std::shared_ptr<served_stream> make_stream() { return nullptr; }
+  /// True: `open` sends the head of the answer. False: each request is confirmed as it arrives.
+  [[nodiscard]] virtual bool sends_heads() const { return false; }
   virtual void open(std::size_t, const std::shared_ptr<served_stream>&,
                     const http::client_request&) {
     TENURE_CHECK(false);

@@ -206,15 +206,21 @@ class modelled_client final : public http::http_client {
       const auto self = noted.lock();
       if (self) self->to_agent([s = self.get()] { s->end(std::nullopt); });
     };
+    made->there->head = [noted = std::weak_ptr(made)](http::reply_head came) {
+      const auto self = noted.lock();
+      if (self) self->to_agent([s = self.get(), came = std::move(came)] { s->on.head(came); });
+    };
+    made->there->reset = [noted = std::weak_ptr(made)] {
+      const auto self = noted.lock();
+      if (!self) return;
+      self->to_agent(
+          [s = self.get()] { s->end(http::client_error{.text = "the connection was reset"}); });
+    };
     made->to_server([s = made.get(), asked = std::move(what)] {
       if (!s->network->servers_.listens(s->server)) {
         return s->end(http::client_error{.text = "connection refused"});
       }
-      s->to_agent([s] {
-        http::reply_head head;
-        head.status = 200;
-        s->on.head(head);
-      });
+      if (!s->network->servers_.sends_heads()) s->there->head({.status = 200});
       s->network->servers_.open(s->server, s->there, asked);
     });
     watch_for_death(network_.world_, made, 0);

@@ -4,6 +4,7 @@
 
 #include "stores/consul/consul_store.hpp"
 #include "stores/etcd/etcd_store.hpp"
+#include "stores/kubernetes/kubernetes_store.hpp"
 #include "stores/printable_store.hpp"
 #include "stores/sqlite/sqlite_store.hpp"
 
@@ -110,6 +111,9 @@ modelled_surroundings::make_plain_store(stores::setup with) {
     case kept_in::consul:
       return stores::make_consul_store(*loop_, stage_.network.connector(on_.number, loop_),
                                        std::move(with));
+    case kept_in::kubernetes:
+      return stores::make_kubernetes_store(*loop_, stage_.network.connector(on_.number, loop_),
+                                           std::move(with));
     case kept_in::sqlite:
       return stores::make_sqlite_store(make_modelled_sqlite(stage_.in, *stage_.host, loop_, fate_),
                                        std::move(with));

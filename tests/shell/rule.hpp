@@ -17,6 +17,10 @@ enum class rule : std::uint8_t {
   version_not_larger,     ///< a workload starts under no larger version than one before
   slot_twice,             ///< two workloads run in slots of the same number
 
+  // What a contender does to the Lease of another one.
+  taken_too_early,       ///< others still have to wait for the end of its term
+  taken_from_preferred,  ///< it says that somebody else is to hold it next
+
   // What a member believes.
   believed_what_is_not,     ///< a grant of a key that was never written, or is another's
   believed_what_was_gone,   ///< the key was gone before the request was sent

@@ -13,6 +13,9 @@ tests::seed_outcome run_seed(std::uint64_t seed, bool trace = false);
 /// The same over servers of Consul.
 tests::seed_outcome run_consul_seed(std::uint64_t seed, bool trace = false);
 
+/// The same over API servers of Kubernetes.
+tests::seed_outcome run_kubernetes_seed(std::uint64_t seed, bool trace = false);
+
 /// The same over a lease file that all pods share, on one machine.
 tests::seed_outcome run_sqlite_seed(std::uint64_t seed, bool trace = false);
 

@@ -18,7 +18,7 @@ namespace tenure::shell {
 class sqlite_host;
 
 /// What the agents keep their leases in.
-enum class kept_in : std::uint8_t { etcd, consul, sqlite };
+enum class kept_in : std::uint8_t { etcd, consul, sqlite, kubernetes };
 
 /// The name under which the agent of a pod takes part.
 [[nodiscard]] inline std::string identity_of(std::size_t pod) {
@@ -48,9 +48,12 @@ struct stage {
   settings::consul consul{};    ///< what sessions of Consul are like
 
   /// How long an order can be found in the store. Consul grants its session 10 s if not less, and
-  /// may end it as late as at twice its TTL.
+  /// may end it as late as at twice its TTL. In Kubernetes nothing runs out: who finds an order
+  /// shows it for as long from then on, also if its watch is late.
   [[nodiscard]] core::duration longest_order() const {
-    return store == kept_in::consul ? 2 * std::chrono::seconds(10) : stores::order_stays;
+    if (store == kept_in::consul) return 2 * std::chrono::seconds(10);
+    if (store == kept_in::kubernetes) return 2 * stores::order_stays + std::chrono::seconds(10);
+    return stores::order_stays;
   }
 
   /// What the judge calls a version: one number is of one election. Those of etcd and Consul are

@@ -1,0 +1,279 @@
+#include "kubernetes/lease_terms.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "base/digest.hpp"
+#include "base/number_text.hpp"
+
+namespace tenure::shell {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view mark_prefix = "tenure-";
+constexpr std::string_view slot_suffix = ".slot-";
+constexpr std::string_view order_suffix = ".order-";
+/// The judge takes what is above that of a lease's number for the session of an agent.
+constexpr int session_shift = 24;
+constexpr std::uint64_t most_of_a_session = 0x7fffffff;
+/// Of a contender's clock against another one's.
+constexpr int clock_part = 100;
+constexpr std::int64_t usual_duration_s = 1;
+
+std::string election_in(const std::string& name) {
+  return name.substr(0, name.find('.'));
+}
+
+/// Nothing if the Lease with this name is not a slot.
+std::optional<std::uint32_t> slot_in(const std::string& name) {
+  const std::string rest = name.substr(election_in(name).size());
+  if (rest.empty()) return 0;
+  if (!rest.starts_with(slot_suffix)) return std::nullopt;
+  return base::read_number<std::uint32_t>(rest.substr(slot_suffix.size()));
+}
+
+std::string text_in(const json& from, const char* name) {
+  const auto found = from.find(name);
+  return found == from.end() || !found->is_string() ? "" : found->get<std::string>();
+}
+std::int64_t number_in(const json& from, const char* name, std::int64_t otherwise) {
+  const auto found = from.find(name);
+  return found == from.end() ? otherwise : found->get<std::int64_t>();
+}
+const json& spec_of(const lease_state& of) {
+  static const json nothing = json::object();
+  const auto found = of->object.find("spec");
+  return found == of->object.end() ? nothing : *found;
+}
+std::string note_in(const lease_state& of, const char* name) {
+  const json& metadata = of->object.at("metadata");
+  const auto found = metadata.find("annotations");
+  return found == metadata.end() ? "" : text_in(*found, name);
+}
+std::string holder_of(const lease_state& of) {
+  return of == nullptr ? "" : text_in(spec_of(of), "holderIdentity");
+}
+
+/// "pod-0" and "tenure-5f…" of "pod-0_tenure-5f…"; a client has no mark.
+std::string owner_in(const std::string& holder) {
+  return holder.substr(0, holder.rfind('_'));
+}
+std::string mark_in(const std::string& holder) {
+  const auto joint = holder.rfind('_');
+  const std::string mark = joint == std::string::npos ? "" : holder.substr(joint + 1);
+  return mark.starts_with(mark_prefix) ? mark : "";
+}
+
+/// The version that the Lease says its term has; nothing: it does not say, or speaks of another.
+std::optional<std::uint64_t> noted_version(const lease_state& of) {
+  std::istringstream words(note_in(of, "tenure.dev/term"));
+  std::int64_t transitions = 0;
+  std::uint64_t version = 0;
+  std::string mark;
+  if (!(words >> transitions >> version >> mark)) return std::nullopt;
+  const bool is_its = mark == mark_in(holder_of(of)) && !mark.empty() &&
+                      transitions == number_in(spec_of(of), "leaseTransitions", 0) &&
+                      version <= of->revision;
+  return is_its ? std::optional(version) : std::nullopt;
+}
+
+/// The epoch and the numbers of the slots that may be held; empty: nothing is agreed on.
+std::vector<std::uint64_t> open_slots_in(const lease_state& first) {
+  std::vector<std::uint64_t> out;
+  if (first == nullptr) return out;
+  std::istringstream words(note_in(first, "tenure.dev/slots"));
+  for (std::uint64_t one = 0; words >> one;) out.push_back(one);
+  return out.size() < 2 ? std::vector<std::uint64_t>() : out;
+}
+
+}  // namespace
+
+void lease_terms::changed(const lease_change& what, writer by) {
+  const std::string election = election_in(what.name);
+  if (by == writer::operator_) touched_[election] = true;
+  if (what.name.contains(order_suffix) && what.after == nullptr) {
+    judge_.order_gone(note_in(what.before, "tenure.dev/order"),
+                      by == writer::client ? erased_by::transaction : erased_by::somebody);
+  }
+  if (what.name == election) {
+    const auto open = open_slots_in(what.after);
+    judge_.agreed(election, static_cast<std::uint32_t>(open.empty() ? 0 : open.size() - 1));
+  }
+  if (!slot_in(what.name)) return;
+  const auto found = present_.find(what.name);
+  const std::string holder = holder_of(what.after);
+  if (found == present_.end()) {
+    if (!holder.empty()) begin(what, by);
+    return;
+  }
+  const term& before = found->second;
+  const bool goes_on = !holder.empty() && holder == before.holder &&
+                       text_in(what.after->object.at("metadata"), "uid") == before.uid &&
+                       number_in(spec_of(what.after), "leaseTransitions", 0) == before.transitions;
+  if (goes_on) return go_on(found->second, what, by);
+  const term ended = before;
+  present_.erase(found);
+  const bool is_taken = !holder.empty() && by == writer::client;
+  // Of two Go programs one does not see what the other writes twice in a second.
+  const bool is_ours = !mark_in(ended.holder).empty() || !mark_in(holder).empty();
+  const world_time about_now = world_.now + std::chrono::seconds(ended.counted_s) / clock_part;
+  if (is_taken && is_ours && about_now < ended.lasts_until) {
+    judge_.broke(rule::taken_too_early, what.name + " of " + ended.holder + " by " + holder);
+  }
+  end(ended, by == writer::operator_ ? erased_by::somebody
+             : is_taken              ? erased_by::expiry
+                                     : erased_by::transaction);
+  if (!holder.empty()) begin(what, by);
+}
+
+void lease_terms::end(const term& one, erased_by how) {
+  if (!one.is_gone) judge_.erased(one.key, one.version, how);
+}
+
+void lease_terms::begin(const lease_change& what, writer by) {
+  const json& spec = spec_of(what.after);
+  const auto noted = noted_version(what.after);
+  term made{.election = election_in(what.name),
+            .key = {},
+            .owner = owner_in(holder_of(what.after)),
+            .holder = holder_of(what.after),
+            .uid = text_in(what.after->object.at("metadata"), "uid"),
+            .transitions = number_in(spec, "leaseTransitions", 0),
+            .slot = *slot_in(what.name),
+            .version = noted.value_or(what.revision),
+            .written = what.revision,
+            .is_noted = noted.has_value(),
+            .is_touched = by == writer::operator_};
+  made.key = made.election + "/" + what.name + "/" + made.uid;
+  const std::string mark = mark_in(made.holder);
+  made.lease = static_cast<std::int64_t>(
+      (mark.empty() ? 0 : (base::digest(mark) & most_of_a_session)) << session_shift);
+  made.lease += ++numbers_;
+  made.counted_s = number_in(spec, "leaseDurationSeconds", usual_duration_s);
+  if (by == writer::client && !mark.empty()) check_taking(made, what);
+  const bool was_known = !known_.emplace(made.key, made.version, made.owner).second;
+  if (was_known && noted && *noted != what.revision) {
+    judge_.put_back(made.key, made.version, false);
+  } else {
+    judge_.created(made.key, made.version, made.lease, made.owner);
+  }
+  term& kept = present_[what.name] = std::move(made);
+  lasts(what.name, kept, kept.counted_s);
+}
+
+/// What nobody may do who has read all that the Lease says, as this write was carried out only
+/// because the Lease was as it was read.
+void lease_terms::check_taking(const term& made, const lease_change& what) {
+  if (what.before == nullptr) return;
+  const json& spec = spec_of(what.before);
+  const std::string preferred = text_in(spec, "preferredHolder");
+  const bool is_chosen = !text_in(spec, "strategy").empty() && preferred.empty();
+  const bool is_for_another =
+      !preferred.empty() && preferred != made.holder && preferred != made.owner;
+  if (made.slot == 0 && (is_chosen || is_for_another)) {
+    judge_.broke(rule::taken_from_preferred, what.name + " by " + made.holder);
+  }
+}
+
+void lease_terms::go_on(term& one, const lease_change& what, writer by) {
+  one.written = what.revision;
+  if (by == writer::operator_) one.is_touched = true;
+  const auto noted = noted_version(what.after);
+  one.is_noted = noted.has_value();
+  // Whoever has not seen it before an operator has written the Lease takes a later version for it.
+  if (noted && *noted != one.version && one.is_touched) {
+    end(one, erased_by::somebody);
+    one.version = *noted;
+    one.is_gone = false;
+    known_.emplace(one.key, one.version, one.owner);
+    judge_.created(one.key, one.version, one.lease, one.owner);
+  }
+  const json& spec = spec_of(what.after);
+  if (spec == spec_of(what.before)) return;
+  const std::int64_t duration_s = number_in(spec, "leaseDurationSeconds", usual_duration_s);
+  const bool is_shortened = duration_s < one.counted_s;
+  if (by == writer::client) one.counted_s = duration_s;
+  if (is_shortened && !one.is_gone) {
+    end(one, erased_by::somebody);
+    one.is_gone = true;
+    one.has_run_out = false;
+  } else if (!is_shortened && one.is_gone) {
+    one.is_gone = false;
+    judge_.put_back(one.key, one.version, one.has_run_out);
+  }
+  lasts(what.name, one, duration_s);
+}
+
+/// From now on, as its spec has changed.
+void lease_terms::lasts(const std::string& name, term& one, std::int64_t duration_s) {
+  one.lasts_until = world_.now + std::chrono::seconds(duration_s);
+  world_time& most = promised_[one.lease];
+  most = std::max(most, one.lasts_until);
+  watch_for_end(name, one);
+}
+
+void lease_terms::watch_for_end(const std::string& name, const term& one) {
+  world_.at(one.lasts_until, [this, name, lease = one.lease] {
+    const auto found = present_.find(name);
+    if (found == present_.end() || found->second.lease != lease) return;
+    term& its = found->second;
+    if (its.is_gone || world_.now < its.lasts_until) return;
+    end(its, erased_by::expiry);
+    its.is_gone = its.has_run_out = true;
+  });
+}
+
+/// All API servers have been started again, so each contender reads everything anew, and waits from
+/// then on.
+void lease_terms::restore(const all_terms& backup, std::uint64_t revision) {
+  present_ = backup;
+  std::vector<restored_key> there;
+  for (auto& [name, one] : present_) {
+    one.is_gone = one.is_gone && !one.has_run_out;
+    if (!one.is_gone) {
+      there.push_back({.key = one.key, .create_revision = one.version, .lease = one.lease});
+    }
+  }
+  judge_.restored(there, revision);
+  for (auto& [name, one] : present_) lasts(name, one, one.counted_s);
+}
+
+// What is true ------------------------------------------------------------------------------------
+
+world_time lease_terms::promised(std::int64_t lease) const {
+  const auto found = promised_.find(lease);
+  return found == promised_.end() ? world_time{} : found->second;
+}
+
+std::vector<std::uint64_t> lease_terms::holders(const std::string& election) const {
+  std::vector<std::uint64_t> out;
+  for (const auto& [name, one] : present_) {
+    if (one.election == election && !one.is_gone) out.push_back(one.version);
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
+/// Who has not seen a term begin, and whose Lease does not say its version, takes a later one. A
+/// term that is over is shown by whoever holds it, as its agent knows better, and where others
+/// still wait.
+bool lease_terms::may_show(const std::string& election, const std::string& identity,
+                           const std::vector<std::uint64_t>& shown) const {
+  std::vector<std::uint64_t> left = shown;
+  for (const auto& [name, one] : present_) {
+    if (one.election != election) continue;
+    const std::uint64_t most = one.is_noted ? one.version : one.written;
+    const auto found = std::ranges::find_if(
+        left, [&](std::uint64_t version) { return version >= one.version && version <= most; });
+    if (found == left.end()) {
+      if (!one.is_gone) return false;
+    } else if (!one.is_gone || one.owner == identity || world_.now < one.lasts_until) {
+      left.erase(found);
+    }
+  }
+  return left.empty();
+}
+
+}  // namespace tenure::shell

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "judge.hpp"
+#include "kubernetes/lease_objects.hpp"
+
+namespace tenure::shell {
+
+/// Who holds which election by the Leases of the modelled Kubernetes, read as client-go reads them
+/// and as stores/kubernetes/layout.hpp says; independent of how the agents read them.
+///
+/// A term lasts until others may take its Lease: for as long as that says after its spec has last
+/// changed. Whoever has watched it since may come that much later.
+class lease_terms {
+ public:
+  enum class writer : std::uint8_t {
+    client,    ///< one that keeps to the conventions
+    operator_  ///< somebody who may write what he likes
+  };
+
+  lease_terms(world& in, judge& seen_by) : world_(in), judge_(seen_by) {}
+
+  /// Call after each write.
+  void changed(const lease_change& what, writer by);
+
+  /// A term of one Lease.
+  struct term {
+    std::string election;
+    std::string key;
+    std::string owner;   ///< a pod, or a client
+    std::string holder;  ///< as the Lease says it
+    std::string uid;
+    std::int64_t transitions = 0;
+    std::uint32_t slot = 0;
+    std::uint64_t version = 0;
+    std::int64_t lease = 0;      ///< its number for the judge
+    std::int64_t counted_s = 0;  ///< for how long its holder counts on it after each renewal
+    std::uint64_t written = 0;   ///< the revision of what its Lease is
+    bool is_noted = false;       ///< its Lease says its version
+    bool is_touched = false;     ///< an operator has written its Lease since it began
+    bool is_gone = false;        ///< it has run out, or an operator has taken it away
+    bool has_run_out = false;
+    world_time lasts_until{};  ///< others wait until then
+  };
+  using all_terms = std::map<std::string, term>;  ///< by Lease
+
+  /// A backup of this goes with that of the Leases.
+  [[nodiscard]] const all_terms& all() const { return present_; }
+  void restore(const all_terms& backup, std::uint64_t revision);
+
+  /// Until when others have ever been bound to wait for the end of this term.
+  [[nodiscard]] world_time promised(std::int64_t lease) const;
+  /// Of this election, lowest version first.
+  [[nodiscard]] std::vector<std::uint64_t> holders(const std::string& election) const;
+  /// True if a member may show these versions as holders, when it has seen everything. `identity`:
+  /// its own.
+  [[nodiscard]] bool may_show(const std::string& election, const std::string& identity,
+                              const std::vector<std::uint64_t>& shown) const;
+
+ private:
+  void end(const term& one, erased_by how);
+  void begin(const lease_change& what, writer by);
+  void go_on(term& one, const lease_change& what, writer by);
+  void check_taking(const term& made, const lease_change& what);
+  void lasts(const std::string& name, term& one, std::int64_t duration_s);
+  void watch_for_end(const std::string& name, const term& one);
+
+  world& world_;
+  judge& judge_;
+  all_terms present_;
+  std::map<std::int64_t, world_time> promised_;
+  std::set<std::tuple<std::string, std::uint64_t, std::string>> known_;  ///< key, version, owner
+  std::map<std::string, bool> touched_;  ///< elections whose annotations an operator has written
+  std::int64_t numbers_ = 0;
+};
+
+}  // namespace tenure::shell
