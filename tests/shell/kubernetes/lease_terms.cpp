@@ -92,15 +92,8 @@ std::vector<std::uint64_t> open_slots_in(const lease_state& first) {
 
 void lease_terms::changed(const lease_change& what, writer by) {
   const std::string election = election_in(what.name);
-  if (by == writer::operator_) touched_[election] = true;
-  if (what.name.contains(order_suffix) && what.after == nullptr) {
-    judge_.order_gone(note_in(what.before, "tenure.dev/order"),
-                      by == writer::client ? erased_by::transaction : erased_by::somebody);
-  }
-  if (what.name == election) {
-    const auto open = open_slots_in(what.after);
-    judge_.agreed(election, static_cast<std::uint32_t>(open.empty() ? 0 : open.size() - 1));
-  }
+  if (what.name.contains(order_suffix)) order_changed(what, by);
+  if (what.name == election) agree(election, what.after);
   if (!slot_in(what.name)) return;
   const auto found = present_.find(what.name);
   const std::string holder = holder_of(what.after);
@@ -118,7 +111,8 @@ void lease_terms::changed(const lease_change& what, writer by) {
   const bool is_taken = !holder.empty() && by == writer::client;
   // Of two Go programs one does not see what the other writes twice in a second.
   const bool is_ours = !mark_in(ended.holder).empty() || !mark_in(holder).empty();
-  const world_time about_now = world_.now + std::chrono::seconds(ended.counted_s) / clock_part;
+  const world_time about_now =
+      world_.now + core::duration(std::chrono::seconds(ended.counted_s)) / clock_part;
   if (is_taken && is_ours && about_now < ended.lasts_until) {
     judge_.broke(rule::taken_too_early, what.name + " of " + ended.holder + " by " + holder);
   }
@@ -128,8 +122,29 @@ void lease_terms::changed(const lease_change& what, writer by) {
   if (!holder.empty()) begin(what, by);
 }
 
+/// What a sender that died has left behind is deleted when nobody shows it any more.
+void lease_terms::order_changed(const lease_change& what, writer by) {
+  if (what.after != nullptr) {
+    orders_[what.name] = world_.now;
+    return;
+  }
+  const bool is_shown = world_.now < orders_[what.name] + stores::order_stays;
+  judge_.order_gone(note_in(what.before, "tenure.dev/order"), by == writer::operator_
+                                                                  ? erased_by::somebody
+                                                              : is_shown ? erased_by::transaction
+                                                                         : erased_by::expiry);
+}
+
+void lease_terms::agree(const std::string& election, const lease_state& first) {
+  const auto open = open_slots_in(first);
+  judge_.agreed(election, static_cast<std::uint32_t>(open.empty() ? 0 : open.size() - 1));
+}
+
+/// Who holds may still give up a term that was over, as long as nobody has taken its Lease.
 void lease_terms::end(const term& one, erased_by how) {
-  if (!one.is_gone) judge_.erased(one.key, one.version, how);
+  if (one.is_gone && how != erased_by::transaction) return;
+  if (one.is_gone) judge_.put_back(one.key, one.version, true);
+  judge_.erased(one.key, one.version, how);
 }
 
 void lease_terms::begin(const lease_change& what, writer by) {
@@ -154,13 +169,15 @@ void lease_terms::begin(const lease_change& what, writer by) {
   made.counted_s = number_in(spec, "leaseDurationSeconds", usual_duration_s);
   if (by == writer::client && !mark.empty()) check_taking(made, what);
   const bool was_known = !known_.emplace(made.key, made.version, made.owner).second;
-  if (was_known && noted && *noted != what.revision) {
-    judge_.put_back(made.key, made.version, false);
-  } else {
-    judge_.created(made.key, made.version, made.lease, made.owner);
-  }
+  tell_beginning(made, was_known && noted && *noted != what.revision);
   term& kept = present_[what.name] = std::move(made);
   lasts(what.name, kept, kept.counted_s);
+}
+
+/// `is_back`: somebody has written it again as it was.
+void lease_terms::tell_beginning(const term& one, bool is_back) {
+  is_back ? judge_.put_back(one.key, one.version, false)
+          : judge_.created(one.key, one.version, one.lease, one.owner);
 }
 
 /// What nobody may do who has read all that the Lease says, as this write was carried out only
@@ -187,8 +204,7 @@ void lease_terms::go_on(term& one, const lease_change& what, writer by) {
     end(one, erased_by::somebody);
     one.version = *noted;
     one.is_gone = false;
-    known_.emplace(one.key, one.version, one.owner);
-    judge_.created(one.key, one.version, one.lease, one.owner);
+    tell_beginning(one, !known_.emplace(one.key, one.version, one.owner).second);
   }
   const json& spec = spec_of(what.after);
   if (spec == spec_of(what.before)) return;
@@ -227,7 +243,7 @@ void lease_terms::watch_for_end(const std::string& name, const term& one) {
 
 /// All API servers have been started again, so each contender reads everything anew, and waits from
 /// then on.
-void lease_terms::restore(const all_terms& backup, std::uint64_t revision) {
+void lease_terms::restore(const all_terms& backup, const lease_objects& objects) {
   present_ = backup;
   std::vector<restored_key> there;
   for (auto& [name, one] : present_) {
@@ -236,7 +252,10 @@ void lease_terms::restore(const all_terms& backup, std::uint64_t revision) {
       there.push_back({.key = one.key, .create_revision = one.version, .lease = one.lease});
     }
   }
-  judge_.restored(there, revision);
+  judge_.restored(there, objects.revision());
+  for (const auto& [name, one] : objects.all()) {
+    if (name == election_in(name)) agree(name, one);
+  }
   for (auto& [name, one] : present_) lasts(name, one, one.counted_s);
 }
 

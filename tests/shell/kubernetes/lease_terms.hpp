@@ -53,7 +53,7 @@ class lease_terms {
 
   /// A backup of this goes with that of the Leases.
   [[nodiscard]] const all_terms& all() const { return present_; }
-  void restore(const all_terms& backup, std::uint64_t revision);
+  void restore(const all_terms& backup, const lease_objects& objects);
 
   /// Until when others have ever been bound to wait for the end of this term.
   [[nodiscard]] world_time promised(std::int64_t lease) const;
@@ -65,9 +65,12 @@ class lease_terms {
                               const std::vector<std::uint64_t>& shown) const;
 
  private:
+  void order_changed(const lease_change& what, writer by);
+  void agree(const std::string& election, const lease_state& first);
   void end(const term& one, erased_by how);
   void begin(const lease_change& what, writer by);
   void go_on(term& one, const lease_change& what, writer by);
+  void tell_beginning(const term& one, bool is_back);
   void check_taking(const term& made, const lease_change& what);
   void lasts(const std::string& name, term& one, std::int64_t duration_s);
   void watch_for_end(const std::string& name, const term& one);
@@ -77,7 +80,7 @@ class lease_terms {
   all_terms present_;
   std::map<std::int64_t, world_time> promised_;
   std::set<std::tuple<std::string, std::uint64_t, std::string>> known_;  ///< key, version, owner
-  std::map<std::string, bool> touched_;  ///< elections whose annotations an operator has written
+  std::map<std::string, world_time> orders_;  ///< by Lease: when it was last written
   std::int64_t numbers_ = 0;
 };
 

@@ -371,7 +371,7 @@ void modelled_kubernetes::restore(const backup& from, std::uint64_t raised_by) {
     one.caches_at = world_.now;
     one.has_cache = true;
   }
-  terms_.restore(from.terms, objects_.revision());
+  terms_.restore(from.terms, objects_);
 }
 
 // Operators ---------------------------------------------------------------------------------------
