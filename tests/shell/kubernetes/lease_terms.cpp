@@ -113,12 +113,14 @@ void lease_terms::changed(const lease_change& what, writer by) {
   const bool is_ours = !mark_in(ended.holder).empty() || !mark_in(holder).empty();
   const world_time about_now =
       world_.now + core::duration(std::chrono::seconds(ended.counted_s)) / clock_part;
-  if (is_taken && is_ours && about_now < ended.lasts_until) {
+  const bool has_waited = ended.is_put_there || (ended.is_restored && mark_in(holder).empty());
+  const bool is_early = is_taken && is_ours && about_now < ended.lasts_until;
+  if (is_early && !has_waited) {
     judge_.broke(rule::taken_too_early, what.name + " of " + ended.holder + " by " + holder);
   }
-  end(ended, by == writer::operator_ ? erased_by::somebody
-             : is_taken              ? erased_by::expiry
-                                     : erased_by::transaction);
+  end(ended, by == writer::operator_ || is_early ? erased_by::somebody
+             : is_taken                          ? erased_by::expiry
+                                                 : erased_by::transaction);
   if (!holder.empty()) begin(what, by);
 }
 
@@ -160,24 +162,32 @@ void lease_terms::begin(const lease_change& what, writer by) {
             .version = noted.value_or(what.revision),
             .written = what.revision,
             .is_noted = noted.has_value(),
-            .is_touched = by == writer::operator_};
+            .is_touched = by == writer::operator_,
+            .is_put_there = by == writer::operator_};
   made.key = made.election + "/" + what.name + "/" + made.uid;
   const std::string mark = mark_in(made.holder);
-  made.lease = static_cast<std::int64_t>(
-      (mark.empty() ? 0 : (base::digest(mark) & most_of_a_session)) << session_shift);
+  // What an operator makes is no deed of an agent's.
+  const bool is_agents = by == writer::client && !mark.empty();
+  made.lease = static_cast<std::int64_t>((is_agents ? base::digest(mark) & most_of_a_session : 0)
+                                         << session_shift);
   made.lease += ++numbers_;
   made.counted_s = number_in(spec, "leaseDurationSeconds", usual_duration_s);
-  if (by == writer::client && !mark.empty()) check_taking(made, what);
-  const bool was_known = !known_.emplace(made.key, made.version, made.owner).second;
-  tell_beginning(made, was_known && noted && *noted != what.revision);
+  if (is_agents) check_taking(made, what);
+  tell_beginning(made, noted && *noted != what.revision);
   term& kept = present_[what.name] = std::move(made);
   lasts(what.name, kept, kept.counted_s);
 }
 
-/// `is_back`: somebody has written it again as it was.
-void lease_terms::tell_beginning(const term& one, bool is_back) {
-  is_back ? judge_.put_back(one.key, one.version, false)
-          : judge_.created(one.key, one.version, one.lease, one.owner);
+/// `may_be_back`: somebody may have written it again as it was.
+void lease_terms::tell_beginning(term& one, bool may_be_back) {
+  const auto [known, is_new] =
+      known_.emplace(std::tuple(one.key, one.version, one.holder), one.lease);
+  if (is_new || !may_be_back) {
+    known->second = one.lease;
+    return judge_.created(one.key, one.version, one.lease, one.owner);
+  }
+  one.lease = known->second;
+  judge_.put_back(one.key, one.version, false);
 }
 
 /// What nobody may do who has read all that the Lease says, as this write was carried out only
@@ -204,11 +214,13 @@ void lease_terms::go_on(term& one, const lease_change& what, writer by) {
     end(one, erased_by::somebody);
     one.version = *noted;
     one.is_gone = false;
-    tell_beginning(one, !known_.emplace(one.key, one.version, one.owner).second);
+    tell_beginning(one, true);
   }
   const json& spec = spec_of(what.after);
   if (spec == spec_of(what.before)) return;
   const std::int64_t duration_s = number_in(spec, "leaseDurationSeconds", usual_duration_s);
+  one.is_put_there = by == writer::operator_;
+  one.is_restored = false;
   const bool is_shortened = duration_s < one.counted_s;
   if (by == writer::client) one.counted_s = duration_s;
   if (is_shortened && !one.is_gone) {
@@ -241,13 +253,14 @@ void lease_terms::watch_for_end(const std::string& name, const term& one) {
   });
 }
 
-/// All API servers have been started again, so each contender reads everything anew, and waits from
-/// then on.
+/// All API servers have been started again, so each agent reads everything anew, and waits from
+/// then on. A Go program waits only if a Lease is not as it was.
 void lease_terms::restore(const all_terms& backup, const lease_objects& objects) {
   present_ = backup;
   std::vector<restored_key> there;
   for (auto& [name, one] : present_) {
     one.is_gone = one.is_gone && !one.has_run_out;
+    one.is_restored = true;
     if (!one.is_gone) {
       there.push_back({.key = one.key, .create_revision = one.version, .lease = one.lease});
     }

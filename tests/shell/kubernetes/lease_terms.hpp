@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -45,7 +44,10 @@ class lease_terms {
     std::uint64_t written = 0;   ///< the revision of what its Lease is
     bool is_noted = false;       ///< its Lease says its version
     bool is_touched = false;     ///< an operator has written its Lease since it began
-    bool is_gone = false;        ///< it has run out, or an operator has taken it away
+    /// An operator wrote its spec last: who was away may find it as it was, and has waited.
+    bool is_put_there = false;
+    bool is_restored = false;  ///< the same, by a restore: who starts anew with that waits anew
+    bool is_gone = false;      ///< it has run out, or an operator has taken it away
     bool has_run_out = false;
     world_time lasts_until{};  ///< others wait until then
   };
@@ -70,7 +72,7 @@ class lease_terms {
   void end(const term& one, erased_by how);
   void begin(const lease_change& what, writer by);
   void go_on(term& one, const lease_change& what, writer by);
-  void tell_beginning(const term& one, bool is_back);
+  void tell_beginning(term& one, bool may_be_back);
   void check_taking(const term& made, const lease_change& what);
   void lasts(const std::string& name, term& one, std::int64_t duration_s);
   void watch_for_end(const std::string& name, const term& one);
@@ -79,7 +81,8 @@ class lease_terms {
   judge& judge_;
   all_terms present_;
   std::map<std::int64_t, world_time> promised_;
-  std::set<std::tuple<std::string, std::uint64_t, std::string>> known_;  ///< key, version, owner
+  /// The number of each term, by key, version and holder.
+  std::map<std::tuple<std::string, std::uint64_t, std::string>, std::int64_t> known_;
   std::map<std::string, world_time> orders_;  ///< by Lease: when it was last written
   std::int64_t numbers_ = 0;
 };
