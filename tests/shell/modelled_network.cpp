@@ -64,6 +64,7 @@ class modelled_stream final : public http::http_stream {
     bool up_moves = false;
     bool down_moves = false;
     bool over = false;
+    bool is_destroyed = false;  ///< no handler is called any more
 
     /// The first of a queue moves; those behind it wait.
     void move(std::deque<world::task>& queue, bool& moves) {
@@ -113,7 +114,7 @@ class modelled_stream final : public http::http_stream {
       const auto agent_there = agent.lock();
       if (!agent_there) return;
       agent_there->post([self = shared_from_this(), why = std::move(why)]() mutable {
-        if (self->on.ended) self->on.ended(std::move(why));
+        if (self->on.ended && !self->is_destroyed) self->on.ended(std::move(why));
       });
     }
   };
@@ -121,7 +122,7 @@ class modelled_stream final : public http::http_stream {
   explicit modelled_stream(std::shared_ptr<state> what) : state_(std::move(what)) {}
   ~modelled_stream() override {
     // Its handlers stay: one of them may be what destroys this.
-    state_->over = true;
+    state_->over = state_->is_destroyed = true;
     state_->up.clear();
     state_->down.clear();
     if (state_->there) state_->there->closed = true;
