@@ -172,7 +172,8 @@ void leader_elector::act(const json& lease) {
       election_ + "/" + election_ + "/" + lease.at("metadata").at("uid").get<std::string>());
   const bool releases = dice_.chance(500'000);
   later(dice_.spread(50ms, std::chrono::seconds(4 * duration_s_)), [this, releases] {
-    if (!releases) return over();
+    if (!acts_) return;
+    if (!releases || !holds()) return over();
     stop_acting();
     ++attempt_;
     release([this](const reply&) { over(); });
