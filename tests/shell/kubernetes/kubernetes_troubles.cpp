@@ -253,6 +253,13 @@ void kubernetes_troubles::mend() {
   stage_.in.after(5s, [this] {
     for (const std::string& which : stage_.elections) {
       clear_preference(which);
+      // Members with several slots leave a Lease that a Go program has left behind alone.
+      kubernetes_.edit(which, [](json& lease) {
+        const json spec = lease.value("spec", json::object());
+        if (spec.value("holderIdentity", "").starts_with("client-")) {
+          lease["spec"]["holderIdentity"] = "";
+        }
+      });
       for (const auto& [name, one] : std::map(kubernetes_.objects().all())) {
         if (!has_nonsense_ || !name.starts_with(which)) continue;
         kubernetes_.edit(name, [](json& lease) {

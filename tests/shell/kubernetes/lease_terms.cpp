@@ -113,7 +113,7 @@ void lease_terms::changed(const lease_change& what, writer by) {
   const bool is_ours = !mark_in(ended.holder).empty() || !mark_in(holder).empty();
   const world_time about_now =
       world_.now + core::duration(std::chrono::seconds(ended.counted_s)) / clock_part;
-  const bool has_waited = ended.is_put_there || (ended.is_restored && mark_in(holder).empty());
+  const bool has_waited = ended.is_put_there || ended.is_restored;
   const bool is_early = is_taken && is_ours && about_now < ended.lasts_until;
   if (is_early && !has_waited) {
     judge_.broke(rule::taken_too_early, what.name + " of " + ended.holder + " by " + holder);
@@ -253,8 +253,9 @@ void lease_terms::watch_for_end(const std::string& name, const term& one) {
   });
 }
 
-/// All API servers have been started again, so each agent reads everything anew, and waits from
-/// then on. A Go program waits only if a Lease is not as it was.
+/// All API servers have been started again, so each agent that hears of that reads everything anew,
+/// and waits from then on. One that was cut off, and a Go program, may find a Lease as they have
+/// seen it last, and do not wait again.
 void lease_terms::restore(const all_terms& backup, const lease_objects& objects) {
   present_ = backup;
   std::vector<restored_key> there;

@@ -46,7 +46,7 @@ class lease_terms {
     bool is_touched = false;     ///< an operator has written its Lease since it began
     /// An operator wrote its spec last: who was away may find it as it was, and has waited.
     bool is_put_there = false;
-    bool is_restored = false;  ///< the same, by a restore: who starts anew with that waits anew
+    bool is_restored = false;  ///< the same, by a restore, until its holder renews it
     bool is_gone = false;      ///< it has run out, or an operator has taken it away
     bool has_run_out = false;
     world_time lasts_until{};  ///< others wait until then
