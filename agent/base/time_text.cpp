@@ -63,4 +63,21 @@ std::optional<std::int64_t> read_time(std::string_view rfc3339) {
   return duration_cast<milliseconds>(at.time_since_epoch()).count();
 }
 
+std::optional<std::int64_t> read_http_date(std::string_view text) {
+  constexpr std::array<std::string_view, 12> months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  constexpr std::size_t bytes = 29;
+  if (text.size() != bytes) return std::nullopt;
+  const auto month = std::ranges::find(months, text.substr(8, 3));
+  if (month == months.end()) return std::nullopt;
+  const std::string number = std::to_string(month - months.begin() + 1);
+  std::string rfc3339(text.substr(12, 4));
+  rfc3339.append(number.size() < 2 ? "-0" : "-")
+      .append(number)
+      .append("-")
+      .append(text.substr(5, 2));
+  rfc3339.append("T").append(text.substr(17, 8)).append(".000Z");
+  return read_time(rfc3339);
+}
+
 }  // namespace tenure::base

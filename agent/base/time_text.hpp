@@ -30,4 +30,8 @@ std::string micro_time(std::int64_t unix_ms);
 /// Reads a text in the form of `date_and_time` as milliseconds since 1970; nothing for other texts.
 std::optional<std::int64_t> read_time(std::string_view rfc3339);
 
+/// Reads "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7), as a Date header has it, as
+/// milliseconds since 1970; nothing for other texts.
+std::optional<std::int64_t> read_http_date(std::string_view text);
+
 }  // namespace tenure::base

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "settings/security.hpp"
+
 namespace tenure::http {
 
 /// What an https endpoint needs in addition to its URL. All files are PEM; after a swap, the next
@@ -21,5 +23,16 @@ struct tls_settings {
   }
   [[nodiscard]] bool has_key() const { return !key_file.empty() || !key.empty(); }
 };
+
+/// How a store's servers are reached over TLS.
+inline tls_settings tls_for(const settings::security& with) {
+  return {.ca_file = with.ca_file,
+          .certificate_file = with.certificate_file,
+          .key_file = with.key_file,
+          .server_name = with.server_name,
+          .authorities = with.inlined.authorities,
+          .certificate = with.inlined.certificate,
+          .key = with.inlined.key};
+}
 
 }  // namespace tenure::http

@@ -229,10 +229,7 @@ cluster::cluster(base::event_loop& on, const http::http_connector& connect,
   state_->query = query_of(where, name_space);
   state_->where = {.name_space = name_space, .partition = where.partition};
   state_->hears = std::move(hears);
-  const http::tls_settings tls{.ca_file = with.ca_file,
-                               .certificate_file = with.certificate_file,
-                               .key_file = with.key_file,
-                               .server_name = with.server_name};
+  const http::tls_settings tls = http::tls_for(with);
   for (const settings::endpoint& one : endpoints) {
     state_->endpoints.push_back(connect(one, tls,
                                         {.body_bytes = most_folder_bytes,

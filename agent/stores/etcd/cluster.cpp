@@ -242,10 +242,7 @@ cluster::cluster(base::event_loop& on, const http::http_connector& connect,
   state_->token_needed = !with.user.empty();
   state_->moved = std::move(moved);
   state_->hears = std::move(hears);
-  const http::tls_settings tls{.ca_file = with.ca_file,
-                               .certificate_file = with.certificate_file,
-                               .key_file = with.key_file,
-                               .server_name = with.server_name};
+  const http::tls_settings tls = http::tls_for(with);
   for (const settings::endpoint& one : endpoints) {
     state_->endpoints.push_back(connect(one, tls,
                                         {.connections = connections,

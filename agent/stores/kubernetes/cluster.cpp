@@ -1,13 +1,12 @@
 #include "stores/kubernetes/cluster.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 
 #include "base/number_text.hpp"
+#include "base/time_text.hpp"
 #include "core/check.hpp"
-#include "stores/kubernetes/layout.hpp"
 #include "stores/secret_file.hpp"
 
 namespace tenure::stores::kubernetes {
@@ -107,19 +106,10 @@ core::duration retry_after(const http::reply_head& what) {
                                   std::chrono::seconds(std::min(*seconds, most_retry_seconds)));
 }
 
-/// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7) in milliseconds since 1970; 0 for other texts.
+/// In milliseconds since 1970; 0 if it has no such header.
 std::int64_t date_in(const http::client_reply& what) {
-  constexpr std::array<std::string_view, 12> months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  constexpr std::size_t bytes = 29;
   const std::string* const text = what.value("Date");
-  if (text == nullptr || text->size() != bytes) return 0;
-  const auto month = std::ranges::find(months, std::string_view(*text).substr(8, 3));
-  if (month == months.end()) return 0;
-  const auto number = std::to_string(month - months.begin() + 1);
-  return read_micro_time(text->substr(12, 4) + "-" + (number.size() < 2 ? "0" : "") + number + "-" +
-                         text->substr(5, 2) + "T" + text->substr(17, 8) + "Z")
-      .value_or(0);
+  return text == nullptr ? 0 : base::read_http_date(*text).value_or(0);
 }
 
 }  // namespace
@@ -312,13 +302,7 @@ cluster::cluster(base::event_loop& on, const http::http_connector& connect,
   state_->hears = std::move(hears);
   state_->if_unauthorized = what_is_unknown(with);
   state_->if_denied = if_denied;
-  const http::tls_settings tls{.ca_file = with.ca_file,
-                               .certificate_file = with.certificate_file,
-                               .key_file = with.key_file,
-                               .server_name = with.server_name,
-                               .authorities = with.inlined.authorities,
-                               .certificate = with.inlined.certificate,
-                               .key = with.inlined.key};
+  const http::tls_settings tls = http::tls_for(with);
   for (const settings::endpoint& one : endpoints) {
     state_->servers.push_back({.client = connect(one, tls,
                                                  {.body_bytes = most_list_bytes,

@@ -81,8 +81,8 @@ void start_check::ended(const checking_ptr& all) {
     std::ranges::sort(all->missing);
     std::string verbs;
     for (const std::string& one : all->missing) verbs += (verbs.empty() ? "" : ", ") + one;
-    all->found.warnings.push_back("the user of the token lacks verbs for Leases in namespace " +
-                                  shared_.self.name_space + ": " + verbs +
+    all->found.warnings.push_back(std::string(lacks_verbs) + shared_.self.name_space + ": " +
+                                  verbs +
                                   "; add them to its Role, or see Permissions in "
                                   "docs/kubernetes.md for what works without");
   }

@@ -4,11 +4,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stores/kubernetes/shared_state.hpp"
 
 namespace tenure::stores::kubernetes {
+
+/// A warning about missing verbs begins so.
+inline constexpr std::string_view lacks_verbs =
+    "the user of the token lacks verbs for Leases in namespace ";
 
 /// What a store asks a cluster before it uses it: its version, whether there is the namespace, and
 /// what our user may do. Trying would show it late: a standby writes nothing.

@@ -41,6 +41,18 @@ TEST(TimeText, IsReadAndOtherTextsAreNot) {
   }
 }
 
+TEST(TimeText, ADateHeaderIsReadAndOtherTextsAreNot) {
+  EXPECT_EQ(read_http_date("Thu, 01 Jan 1970 00:00:01 GMT"), 1000);
+  EXPECT_EQ(read_http_date("Sat, 31 Jan 2026 12:00:00 GMT"), 1'769'860'800'000);
+  EXPECT_EQ(read_http_date("Thu, 31 Dec 2026 23:59:59 GMT"),
+            *read_time("2026-12-31T23:59:59.000Z"));
+  for (const char* wrong : {"", "Sat, 31 Jan 2026 12:00:00 GMTs", "Sat, 31 Foo 2026 12:00:00 GMT",
+                            "Sat, 30 Feb 2026 12:00:00 GMT", "Sat, xx Jan 2026 12:00:00 GMT",
+                            "2026-01-31T12:00:00.000Z     "}) {
+    EXPECT_FALSE(read_http_date(wrong)) << wrong;
+  }
+}
+
 TEST(Spoken, HasTheUnitsThatASentenceNeeds) {
   EXPECT_EQ(spoken(0ms).view(), "0 ms");
   EXPECT_EQ(spoken(-5s).view(), "0 ms");
