@@ -2,10 +2,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/json_nesting.hpp"
 #include "base/number_text.hpp"
-#include "base/printable_text.hpp"
 #include "kube/codec.hpp"
+#include "kube/codec_reader.hpp"
 #include "settings/kubernetes_names.hpp"
 
 namespace tenure::kube {
@@ -15,67 +14,10 @@ using nlohmann::json;
 using settings::election_label;
 using settings::traffic;
 
-/// Pods have more levels than other objects that agents read.
-constexpr std::size_t most_levels = 64;
-constexpr std::size_t most_excerpt_bytes = 60;
 constexpr std::string_view version_words = "version ";
 constexpr std::string_view managed_by = "endpointslice.kubernetes.io/managed-by";
 constexpr std::string_view of_the_controller = "endpointslice-controller.k8s.io";
 constexpr std::string_view service_name = "kubernetes.io/service-name";
-
-/// Reads members of JSON objects, and keeps the first reason why the whole cannot be used.
-class reader {
- public:
-  void require(bool holds, std::string_view what) {
-    if (!holds && why_.empty()) why_ = what;
-  }
-  [[nodiscard]] const std::string& why() const { return why_; }
-
-  /// The member at this path; null if one of its parts is absent or null.
-  const json* find(const json& in, std::initializer_list<std::string_view> path) {
-    const json* at = &in;
-    for (const std::string_view name : path) {
-      require(at->is_object(), "something in it is not an object");
-      if (!at->is_object()) return nullptr;
-      const auto found = at->find(name);
-      if (found == at->end() || found->is_null()) return nullptr;
-      at = &*found;
-    }
-    return at;
-  }
-
-  /// Empty if absent.
-  std::string text(const json& in, std::initializer_list<std::string_view> path) {
-    const json* const found = find(in, path);
-    if (found == nullptr) return {};
-    require(found->is_string(), "something in it is not a text");
-    return found->is_string() ? found->get<std::string>() : std::string();
-  }
-
-  /// Empty if absent.
-  const json& list(const json& in, std::initializer_list<std::string_view> path) {
-    static const json nothing = json::array();
-    const json* const found = find(in, path);
-    if (found == nullptr) return nothing;
-    require(found->is_array(), "something in it is not a list");
-    return found->is_array() ? *found : nothing;
-  }
-
- private:
-  std::string why_;
-};
-
-std::unexpected<std::string> unusable(const std::string& why, std::string_view body) {
-  return std::unexpected(why + ": " + base::printable(body, most_excerpt_bytes));
-}
-
-std::expected<json, std::string> read_object(std::string_view body) {
-  if (body.contains('\0')) return unusable("it is not JSON", body);
-  if (base::nests_deeper(body, most_levels)) return unusable("it is nested too deeply", body);
-  json out = json::parse(body, nullptr, /*allow_exceptions=*/false);
-  if (!out.is_object()) return unusable("it is not a JSON object", body);
-  return out;
-}
 
 core::version version_in(std::string_view digits) {
   return core::version{base::read_number<std::uint64_t>(digits).value_or(0)};

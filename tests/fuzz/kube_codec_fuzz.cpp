@@ -8,6 +8,7 @@
 
 #include "core/check.hpp"
 #include "kube/codec.hpp"
+#include "kube/pod_view.hpp"
 
 namespace {
 
@@ -68,6 +69,23 @@ void read_as_every_reply(std::string_view body, traffic way) {
   }
 }
 
+void check_refusal(const std::string& why) {
+  TENURE_CHECK(!why.empty() && why.size() <= longest_refusal && !why.contains('\n'));
+}
+
+void read_as_pod_and_owner(std::string_view body) {
+  if (const auto pod = read_pod(body, "db-0")) {
+    TENURE_CHECK(json::parse(body).at("metadata").at("name") == "db-0");
+  } else {
+    check_refusal(pod.error());
+  }
+  if (const auto read = read_owner(body, {.kind = "Deployment", .name = "db"})) {
+    TENURE_CHECK(json::parse(body).at("kind") == "Deployment");
+  } else {
+    check_refusal(read.error());
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -75,6 +93,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const traffic way : {traffic::label, traffic::gate, traffic::endpoints}) {
     read_as_every_reply(body, way);
   }
+  read_as_pod_and_owner(body);
   const std::string uid = read_uid(body, "db");
   if (!uid.empty()) TENURE_CHECK(json::parse(body).at("metadata").at("uid") == uid);
   if (const auto may = read_review(body)) {
