@@ -68,6 +68,41 @@ std::string of_another_user(uid_t who) {
          std::to_string(who) + " if that is the guard's user";
 }
 
+constexpr const char* nobody = "no guard is there; start one with `tenure guard --dir`";
+
+/// Checks the file behind the name and connects a socket of this type to that file, even if the
+/// name is changed meanwhile. The socket, or the errno value of connect(2) if that has failed.
+std::expected<std::pair<base::unique_fd, int>, no_guard> connect_to(const std::string& directory,
+                                                                    std::optional<uid_t> guard_uid,
+                                                                    int type) {
+  const std::string path = directory + "/" + guard::guard_socket_name;
+  const auto file =
+      base::open_trusted(AT_FDCWD, path.c_str(), O_PATH,
+                         {.type = S_IFSOCK, .not_for = 0, .owner = guard_uid, .one_name = true});
+  if (!file) {
+    if (file.error().missing()) return std::unexpected(no_guard{.why = nobody, .absent = true});
+    const bool stranger = file.error().why == base::flaw::kind::owner;
+    return std::unexpected(no_guard{stranger ? of_another_user(file.error().about.st_uid)
+                                             : base::text(path, file.error())});
+  }
+  base::unique_fd fd(::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) return std::unexpected(no_guard{"cannot create a socket: " + base::error_text(errno)});
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  std::snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", file->get());
+  const bool is_connected =
+      ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  return std::pair(std::move(fd), is_connected ? 0 : errno);
+}
+
+no_guard not_connected(const std::string& directory, int error) {
+  if (error == ECONNREFUSED) return {.why = nobody, .absent = true};
+  const char* const remedy =
+      error == EACCES   ? "; run both containers as the same user, or give the guard --agent-uid"
+      : error == ENOENT ? "; mount the proc file system at /proc"
+                        : "";
+  return {directory + "/" + guard::guard_socket_name + ": " + base::error_text(error) + remedy};
+}
+
 }  // namespace
 
 struct guard_dialer::impl : std::enable_shared_from_this<impl> {
@@ -95,39 +130,20 @@ struct guard_dialer::impl : std::enable_shared_from_this<impl> {
   bool closed = false;
 };
 
-/// Checks the file behind the name and connects to that file, even if the name is changed
-/// meanwhile.
 std::expected<base::unique_fd, no_guard> guard_dialer::impl::reach() const {
-  constexpr const char* nobody = "no guard is there; start one with `tenure guard --dir`";
-  const std::string path = directory + "/" + guard::guard_socket_name;
-  const auto file =
-      base::open_trusted(AT_FDCWD, path.c_str(), O_PATH,
-                         {.type = S_IFSOCK, .not_for = 0, .owner = guard_uid, .one_name = true});
-  if (!file) {
-    if (file.error().missing()) return std::unexpected(no_guard{.why = nobody, .absent = true});
-    const bool stranger = file.error().why == base::flaw::kind::owner;
-    return std::unexpected(no_guard{stranger ? of_another_user(file.error().about.st_uid)
-                                             : base::text(path, file.error())});
-  }
-  base::unique_fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd) return std::unexpected(no_guard{"cannot create a socket: " + base::error_text(errno)});
-  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
-  std::snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", file->get());
-  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    const int error = errno;
-    if (error == ECONNREFUSED) return std::unexpected(no_guard{.why = nobody, .absent = true});
-    const char* const remedy =
-        error == EACCES   ? "; run both containers as the same user, or give the guard --agent-uid"
-        : error == ENOENT ? "; mount the proc file system at /proc"
-                          : "";
-    return std::unexpected(no_guard{path + ": " + base::error_text(error) + remedy});
-  }
+  auto tried = connect_to(directory, guard_uid, SOCK_SEQPACKET);
+  if (!tried) return std::unexpected(std::move(tried.error()));
+  auto& [fd, error] = *tried;
+  if (error != 0) return std::unexpected(not_connected(directory, error));
   const auto who = base::peer_of(fd.get());
-  if (!who) return std::unexpected(no_guard{path + ": the kernel does not say who listens there"});
+  if (!who) {
+    return std::unexpected(no_guard{directory + "/" + guard::guard_socket_name +
+                                    ": the kernel does not say who listens there"});
+  }
   if (!base::is_trusted_user(who->uid, guard_uid)) {
     return std::unexpected(no_guard{of_another_user(who->uid)});
   }
-  return fd;
+  return std::move(fd);
 }
 
 void guard_dialer::impl::try_now() {
@@ -188,6 +204,19 @@ void guard_dialer::impl::try_after(std::chrono::milliseconds pause) {
   timer.async_wait([self = shared_from_this()](error_code cancelled) {
     if (!cancelled && !self->closed) self->try_now();
   });
+}
+
+/// The kernel compares types after it has found the socket, and before it connects anything.
+std::expected<void, no_guard> look_for_guard(const std::string& directory,
+                                             std::optional<uid_t> guard_uid) {
+  auto tried = connect_to(directory, guard_uid, SOCK_STREAM);
+  if (!tried) return std::unexpected(std::move(tried.error()));
+  const int error = tried->second;
+  if (error == EPROTOTYPE) return {};
+  if (error == 0 || error == EAGAIN) {
+    return std::unexpected(no_guard{"the program that listens there is not a guard"});
+  }
+  return std::unexpected(not_connected(directory, error));
 }
 
 guard_dialer::guard_dialer(asio::any_io_executor executor, std::string directory,

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <boost/asio/any_io_executor.hpp>
+#include <expected>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -18,6 +19,11 @@ struct no_guard {
   std::string why;
   bool absent = false;  ///< nobody listens: no guard runs there yet
 };
+
+/// Does a guard listen in this directory, and may we talk to it? The guard notices nothing, so that
+/// its agent goes on. `guard_uid`: as below.
+std::expected<void, no_guard> look_for_guard(const std::string& directory,
+                                             std::optional<uid_t> guard_uid);
 
 /// Connects to the guard in a directory, and keeps trying until there is one.
 ///
