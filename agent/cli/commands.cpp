@@ -102,6 +102,9 @@ constexpr std::array check_statuses{
 constexpr std::array explain_statuses{
     exit_meaning{exit_ok, "the budget adds up"},
     exit_meaning{exit_bad_settings, "the budget does not add up, or bad usage"}};
+constexpr std::array doctor_statuses{
+    exit_meaning{exit_ok, "nothing is BAD"}, exit_meaning{exit_failed, "something is BAD"},
+    exit_meaning{exit_bad_settings, "bad usage or settings; stderr says what"}};
 constexpr std::array install_statuses{
     exit_meaning{exit_ok, "installed, or there already"},
     exit_meaning{exit_failed, "the directory cannot be written to; stderr says why"},
@@ -446,6 +449,16 @@ constexpr std::array table{
             .flags = output_only,
             .example = "tenure explain --ttl 10s",
             .statuses = explain_statuses},
+    command{.name = "doctor",
+            .summary = "Check what an agent with these settings depends on, and say what to do",
+            .has_settings = true,
+            .flags = output_only,
+            .notes =
+                "Looks at the store, the rights, the pod, the guard, the clocks and a running "
+                "agent, and changes nothing. One line each: ok, warn, BAD or skip. Give it the "
+                "settings of the agent: in its container, the same file and flags.",
+            .example = "tenure doctor --store etcd --endpoint http://127.0.0.1:2379 --election db",
+            .statuses = doctor_statuses},
     command{.name = "install",
             .summary = "Copy this program into a directory, for another container",
             .words = install_words,

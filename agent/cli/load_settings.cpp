@@ -78,6 +78,7 @@ std::expected<config::configuration, int> load_settings(const invocation& what) 
   in.kubeconfig = config::kubeconfig_of_environment();
   in.read = config::read_file;
   in.partial = what.verb == "explain";
+  in.for_elsewhere = what.verb == "doctor" && !in.in_pod;
   std::optional<std::string> path = what.config_path;
   for (const auto& [name, value] : in.environment) {
     if (!path && name == config::config_environment && !value.empty()) path = value;

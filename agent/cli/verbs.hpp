@@ -29,6 +29,7 @@ int run_exec_agent(const invocation& what);
 int run_agent(const invocation& what, int argc, const char* const* argv);
 int run_check(const invocation& what);
 int run_explain(const invocation& what);
+int run_doctor(const invocation& what);
 int run_install(const invocation& what);
 int run_inject(const invocation& what);
 int run_demo(const invocation& what);

@@ -53,7 +53,9 @@ class kubernetes_check {
 
  private:
   /// A file that is checked by itself may be for another machine.
-  [[nodiscard]] bool is_read_elsewhere() const { return in_.file_alone || in_.partial; }
+  [[nodiscard]] bool is_read_elsewhere() const {
+    return in_.file_alone || in_.partial || in_.for_elsewhere;
+  }
 
   void take_pod() {
     if (!in_.in_pod) return;

@@ -73,6 +73,8 @@ struct inputs {
   bool partial = false;
   /// The file is checked by itself: suggestions are written as in a file, not as flags.
   bool file_alone = false;
+  /// The settings may be for another machine, e.g. for a pod.
+  bool for_elsewhere = false;
 };
 
 /// True for TENURE_ and for the variables of other tools that are understood. Others, and the

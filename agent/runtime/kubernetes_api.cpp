@@ -57,9 +57,9 @@ kube::api_reply reply_of(reply_or_failure what) {
 class pod_cluster_api final : public kube::api_server {
  public:
   pod_cluster_api(base::event_loop& on, const http::http_connector& connect,
-                  settings::endpoint server, const settings::security& with)
+                  const std::vector<settings::endpoint>& servers, const settings::security& with)
       // What each request needs is for its caller to say.
-      : cluster_(on, connect, {std::move(server)}, with, most_calls, {}, /*if_denied=*/{}) {}
+      : cluster_(on, connect, servers, with, most_calls, {}, /*if_denied=*/{}) {}
 
   void call(kube::api_request what, core::time_point deadline, handler done) override {
     cluster_.call({.method = std::move(what.method),
@@ -82,11 +82,21 @@ class pod_cluster_api final : public kube::api_server {
 
 std::expected<std::unique_ptr<kube::api_server>, std::string> make_kubernetes_api(
     base::event_loop& on, const http::http_connector& connect, const settings::pod_cluster& to) {
-  auto server = settings::parse_endpoint(to.endpoint, https_port);
-  if (!server) return std::unexpected("the API server " + settings::text(server.error()));
-  return std::make_unique<pod_cluster_api>(
-      on, connect, std::move(*server),
+  return make_kubernetes_api(
+      on, connect, {to.endpoint},
       settings::security{.ca_file = to.ca_file, .token_file = to.token_file});
+}
+
+std::expected<std::unique_ptr<kube::api_server>, std::string> make_kubernetes_api(
+    base::event_loop& on, const http::http_connector& connect, const std::vector<std::string>& to,
+    const settings::security& with) {
+  std::vector<settings::endpoint> servers;
+  for (const std::string& url : to) {
+    auto server = settings::parse_endpoint(url, https_port);
+    if (!server) return std::unexpected("the API server " + settings::text(server.error()));
+    servers.push_back(std::move(*server));
+  }
+  return std::make_unique<pod_cluster_api>(on, connect, servers, with);
 }
 
 }  // namespace tenure::runtime

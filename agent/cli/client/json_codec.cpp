@@ -69,6 +69,17 @@ std::string check_json(const std::string& file, bool good,
   return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
+std::string findings_json(const std::vector<runtime::finding>& all) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const runtime::finding& one : all) {
+    out.push_back({{"check", one.check},
+                   {"result", runtime::word(one.result)},
+                   {"text", one.text},
+                   {"action", or_null(one.action)}});
+  }
+  return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 std::string version_json(const build_facts& what) {
   return nlohmann::ordered_json{{"version", what.version}, {"commit", or_null(what.commit)},
                                 {"stores", what.stores},   {"compiler", what.compiler},

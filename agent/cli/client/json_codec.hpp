@@ -6,6 +6,7 @@
 #include "cli/version.hpp"
 #include "config/problem.hpp"
 #include "core/timing.hpp"
+#include "runtime/doctor_findings.hpp"
 #include "settings/agent.hpp"
 
 /// The output of `--output json`.
@@ -20,6 +21,9 @@ std::string budget_json(const core::timing& t, const core::consequences& means,
 std::string check_json(const std::string& file, bool good,
                        const std::vector<config::problem>& problems,
                        const std::vector<config::problem>& warnings);
+
+/// The findings of `tenure doctor`.
+std::string findings_json(const std::vector<runtime::finding>& all);
 
 /// The facts of `tenure version`.
 std::string version_json(const build_facts& what);
