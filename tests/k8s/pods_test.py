@@ -335,6 +335,86 @@ class Clocks(Scene):
         self.judge()
 
 
+class Doctor(Scene):
+    """`tenure doctor` in the sidecar of a pod that runs."""
+
+    def examine(self, pod):
+        """The exit status, and what it prints: a list of (word, check, text)."""
+        done = self.cluster.kubectl("exec", pod, "-n", self.space, "-c", "tenure", "--", "/tenure", "doctor",
+                                    "--config", "/etc/tenure/tenure.yaml", "--guard-dir", "/run/tenure", check=False)
+        return done.returncode, [line.split(None, 2) for line in done.stdout.splitlines()]
+
+    def assert_line(self, lines, word, check, text):
+        self.assertTrue(any(one[:2] == [word, check] and text in one[2] for one in lines),
+                        f"no line {word} {check} {text} in {lines}")
+
+    def may(self, resources):
+        """The ServiceAccount of the pods may also get these objects of apps."""
+        self.cluster.kubectl("create", "role", "owners", "-n", self.space, "--verb=get",
+                             "--resource=" + ",".join(one + ".apps" for one in resources))
+        self.cluster.kubectl("create", "rolebinding", "owners", "-n", self.space, "--role=owners",
+                             f"--serviceaccount={self.space}:tenure")
+
+    def test_a_pod_where_all_is_well(self):
+        self.apply("guard", settings=TTL)
+        active, others = self.active_and_standby()
+        for pod in (active, *others):
+            status, lines = self.examine(pod)
+            self.assertEqual(status, 0, lines)
+            state = "active" if pod == active else "standby"
+            self.assert_line(lines, "ok", "agent", f"{pod} is {state} in db, and reaches its store")
+            self.assert_line(lines, "ok", "version", f"{pod} runs tenure ")
+            self.assert_line(lines, "ok", "store", "Kubernetes v1.")
+            self.assert_line(lines, "ok", "holder", f"db: {active} under version ")
+            self.assert_line(lines, "ok", "budget", "ttl 6 s")
+            self.assert_line(lines, "ok", "clocks", "")
+            self.assert_line(lines, "ok", "rights", "get, list, watch, patch, create, delete leases")
+            self.assert_line(lines, "ok", "guard", "one listens in /run/tenure")
+            # The Role of this overlay has no rights on pods.
+            self.assert_line(lines, "skip", "pod", "needs the right to get pods")
+        # Neither the guard nor the agent has noticed anything.
+        self.stays_active(active, 10)
+        self.judge(least_terms=1)
+
+    def test_a_right_that_is_taken_away_is_named(self):
+        self.apply("guard", settings=TTL)
+        active, others = self.active_and_standby()
+        self.cluster.kubectl("patch", "role", "tenure", "-n", self.space, "--type=json", "-p",
+                             '[{"op":"replace","path":"/rules/0/verbs","value":["get","list","watch","patch"]}]')
+        until(lambda: self.examine(others[0])[0] == 1, "the API server goes by the new Role", PATIENCE)
+        _, lines = self.examine(others[0])
+        for verb in ("create", "delete"):
+            self.assert_line(lines, "BAD", "rights", f"lacks the right to {verb} leases in namespace {self.space}")
+
+    def test_a_roll_out_that_never_ends_is_found(self):
+        self.apply("guard-gate", settings=TTL)
+        active, _ = self.active_and_standby()
+        status, lines = self.examine(active)
+        self.assertEqual(status, 0, lines)
+        self.assert_line(lines, "ok", "grace", "30 has room for its guard's drain 20 s")
+        self.assert_line(lines, "ok", "volume", "volume tenure-run at /run/tenure is shared by 2 containers")
+        self.assert_line(lines, "skip", "roll-out", "needs the right to get replicasets")
+        self.may(["replicasets", "deployments"])
+        until(lambda: any(one[:2] == ["ok", "roll-out"] for one in self.examine(active)[1]),
+              "the API server goes by the new Role", PATIENCE)
+        # Nothing of the pods changes, so no roll-out begins.
+        self.cluster.kubectl("patch", "deployment", "db", "-n", self.space, "-p",
+                             '{"spec":{"strategy":{"rollingUpdate":{"maxUnavailable":1}}}}')
+        status, lines = self.examine(active)
+        self.assertEqual(status, 1, lines)
+        self.assert_line(lines, "BAD", "roll-out", "a roll-out of Deployment db never ends")
+        self.judge(least_terms=1)
+
+    def test_a_short_grace_period_is_found(self):
+        self.apply("guard-gate", settings=TTL, patches=[{
+            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "db"},
+            "spec": {"template": {"spec": {"terminationGracePeriodSeconds": 10}}}}])
+        active, _ = self.active_and_standby()
+        status, lines = self.examine(active)
+        self.assertEqual(status, 0, lines)
+        self.assert_line(lines, "warn", "grace", "terminationGracePeriodSeconds 10 is less than")
+
+
 class Exec(Scene):
     """Overlay `exec`: agent, guard and command in one container."""
 
