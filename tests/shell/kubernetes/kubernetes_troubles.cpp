@@ -260,6 +260,8 @@ void kubernetes_troubles::mend() {
           lease["spec"]["holderIdentity"] = "";
         }
       });
+      // Without a list, what the members are configured with counts again.
+      if (has_nonsense_) stage_.referee.agreed(which, static_cast<std::uint32_t>(stage_.slots));
       for (const auto& [name, one] : std::map(kubernetes_.objects().all())) {
         if (!has_nonsense_ || !name.starts_with(which)) continue;
         kubernetes_.edit(name, [](json& lease) {

@@ -85,7 +85,7 @@ std::vector<std::uint64_t> open_slots_in(const lease_state& first) {
   if (first == nullptr) return out;
   std::istringstream words(note_in(first, "tenure.dev/slots"));
   for (std::uint64_t one = 0; words >> one;) out.push_back(one);
-  return out.size() < 2 ? std::vector<std::uint64_t>() : out;
+  return out.size() < 2 || !words.eof() ? std::vector<std::uint64_t>() : out;
 }
 
 }  // namespace
