@@ -247,7 +247,7 @@ TEST(ElectionLines, ALossWithoutAWorkloadIsALineToo) {
 
 TEST(ElectionLines, ALeaseThatIsTooShortSaysWhatToDo) {
   story s;
-  s.is_granted(5, true, 2s);
+  s.is_granted(5, true, 7500ms);
   EXPECT_THAT(
       s.told(),
       ElementsAre("warn  lease given back: its ttl, which the store or the agent before has "
