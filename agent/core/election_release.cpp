@@ -16,11 +16,14 @@ void release_failed(state::release_try& release, const moment& at) {
 
 }  // namespace
 
-/// Releases everything our session holds: an earlier release may be under way, or the workload is
-/// dead.
+/// Releases everything our session holds: an earlier agent's release may be under way, or the
+/// workload is dead. A release of ours that is in flight is enough. If it were forgotten, it could
+/// be carried out after the next grant, and end that.
 void election::release_first(state::candidate& c, const moment& at) {
   c.maybe_held = true;
-  c.release = state::pause{.until = at.now};
+  if (!std::holds_alternative<state::request>(c.release)) {
+    c.release = state::pause{.until = at.now};
+  }
 }
 
 /// Sends a release unless one is in flight or waits for its next try.

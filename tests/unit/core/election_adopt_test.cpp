@@ -212,6 +212,16 @@ TEST(Inherit, ReleasesWhateverTheSessionHoldsBeforeItsFirstCampaign) {
   EXPECT_THAT(c.is_granted(six, 2s), HasSubstr("candidate > pending"));
 }
 
+/// Of two, one could be carried out after the next grant.
+TEST(Inherit, ReleaseThatIsInFlightIsNotSentAgain) {
+  conversation c;
+  c.says(of_term_five(true));
+  EXPECT_THAT(c.at(1s).workload_exits(), HasSubstr("release any"));
+  EXPECT_EQ(inherits(c), "watch, publish");
+  c.says(shows_free(no_version));
+  EXPECT_EQ(c.is_released(), "acquire");
+}
+
 TEST(Inherit, TermThatHasRunIsNotBelievedAgain) {
   conversation c;
   inherits(c);
