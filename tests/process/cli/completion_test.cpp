@@ -94,7 +94,7 @@ TEST_P(Completion, GivesTheShellWhatTheTablesAndTheAgentKnow) {
   EXPECT_EQ(called("history --li\t5"), "history|--limit|5|");
   EXPECT_EQ(called("agent --on-lost s\t"), "agent|--on-lost|standby|");
   EXPECT_EQ(called("agent --on-lost=s\t"), "agent|--on-lost=standby|");
-  EXPECT_EQ(called("wait --for h\tdb-1"), "wait|--for|holder=db-1|") << "no blank behind the =";
+  EXPECT_EQ(called("wait --for ho\tdb-1"), "wait|--for|holder=db-1|") << "no blank behind the =";
   EXPECT_EQ(called("check some\t"), "check|some-settings.yaml|");
 }
 
