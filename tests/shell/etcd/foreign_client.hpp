@@ -7,7 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "stage.hpp"
+#include "foreign_program.hpp"
 
 namespace tenure::shell {
 
@@ -17,18 +17,16 @@ namespace tenure::shell {
 /// started again later. It does not know slots, lock_delay or versions that move back.
 ///
 /// It stops acting when its lease has run out by its own count, from when a keepalive was sent.
-class foreign_client {
+class foreign_client : public foreign_program {
  public:
   /// `number`: unique among pods and clients.
   foreign_client(stage& s, std::size_t number, std::string election, std::uint64_t seed);
-  foreign_client(const foreign_client&) = delete;
-  foreign_client& operator=(const foreign_client&) = delete;
 
   /// It releases its key, and does not contend any more.
   void retire();
 
  private:
-  using answer = std::function<void(const nlohmann::json&)>;
+  using found_handler = std::function<void(const nlohmann::json&)>;
 
   void contend();
   void put_key();
@@ -37,26 +35,14 @@ class foreign_client {
   void hold();
   void keep();
   void kept(const nlohmann::json& found, world_time sent_at);
-  void stop_acting();
   void release();
   void over();
-  /// Asks any member. No answer within a second counts as an empty one.
-  void call(const std::string& path, const nlohmann::json& body, answer then);
-  /// Calls `what` unless another attempt has begun, or it does not contend any more.
-  void later(core::duration wait, void (foreign_client::*what)());
+  /// As `call` does; an error counts as an empty answer.
+  void ask(const std::string& path, const nlohmann::json& body, found_handler then);
   [[nodiscard]] std::string key() const;
 
-  stage& stage_;
-  std::size_t number_;
-  std::string election_;
-  rng dice_;
   core::duration ttl_{};
   std::int64_t lease_ = 0;
-  std::uint64_t attempt_ = 0;
-  world_time until_{};  ///< it may act
-  bool acts_ = false;
-  bool retired_ = false;
-  std::shared_ptr<bool> here_ = std::make_shared<bool>(true);
 };
 
 }  // namespace tenure::shell

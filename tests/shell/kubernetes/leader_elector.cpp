@@ -11,8 +11,6 @@ using namespace std::chrono_literals;
 using nlohmann::json;
 
 constexpr std::string_view leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
-constexpr core::duration patience_of_client = 1s;
-constexpr core::duration longest_way_of_client = 10ms;
 /// client-go's defaults are 15 s, 10 s and 2 s.
 constexpr int retries_per_duration = 7;
 constexpr core::duration long_ago = 10'000h;
@@ -41,10 +39,7 @@ std::string record_of(const json& lease) {
 
 leader_elector::leader_elector(stage& s, std::size_t number, std::string election,
                                std::uint64_t seed)
-    : stage_(s),
-      number_(number),
-      election_(std::move(election)),
-      dice_(seed),
+    : foreign_program(s, number, std::move(election), seed),
       duration_s_(dice_.between(std::int64_t{2}, 8)),
       wall_off_(dice_.between(core::duration(-2s), 2s)) {
   start();
@@ -148,7 +143,7 @@ void leader_elector::write(const json& lease, bool is_new_term) {
 
 void leader_elector::wrote(const reply& found, world_time sent_at) {
   if (found && (found->status == 200 || found->status == 201)) renewed(found->body, sent_at);
-  if (acts_ && stage_.in.now >= until_) return over();
+  if (acts() && !may_act()) return over();
   turn_later();
 }
 
@@ -157,25 +152,22 @@ void leader_elector::renewed(const std::string& body, world_time sent_at) {
   observe(lease);
   if (!holds()) return;
   // Its renew deadline, which is shorter than the Lease.
-  until_ = sent_at + std::chrono::seconds(duration_s_) * 2 / 3;
-  stage_.in.at(until_, [this, attempt = attempt_, here = std::weak_ptr(here_)] {
-    if (!here.expired() && attempt == attempt_ && acts_ && stage_.in.now >= until_) over();
+  may_act_until(sent_at + std::chrono::seconds(duration_s_) * 2 / 3);
+  once_over([this] {
+    if (acts()) over();
   });
-  if (!acts_) act(lease);
+  if (!acts()) act_by(lease);
 }
 
-void leader_elector::act(const json& lease) {
-  if (stage_.in.now >= until_ || retired_) return;
-  acts_ = true;
-  stage_.referee.foreign_starts(
-      number_, election_,
-      election_ + "/" + election_ + "/" + lease.at("metadata").at("uid").get<std::string>());
+void leader_elector::act_by(const json& lease) {
+  if (!may_act() || has_stopped()) return;
+  act(election_ + "/" + election_ + "/" + lease.at("metadata").at("uid").get<std::string>());
   const bool releases = dice_.chance(500'000);
   later(dice_.spread(50ms, std::chrono::seconds(4 * duration_s_)), [this, releases] {
-    if (!acts_) return;
+    if (!acts()) return;
     if (!releases || !holds()) return over();
     stop_acting();
-    ++attempt_;
+    begin_attempt();
     release([this](const reply&) { over(); });
   });
 }
@@ -195,55 +187,15 @@ void leader_elector::turn_later() {
   later(std::chrono::seconds(duration_s_) / retries_per_duration, [this] { turn(); });
 }
 
-void leader_elector::stop_acting() {
-  if (std::exchange(acts_, false)) stage_.referee.all_end(number_);
-}
-
 /// It leaves its Lease to run out, and is started again later.
 void leader_elector::over() {
-  stop_acting();
-  ++attempt_;
-  later(dice_.spread(100ms, 20s), [this] { start(); });
+  begin_anew([this] { start(); });
 }
 
 void leader_elector::retire() {
   const bool had_it = holds();
-  stop_acting();
-  retired_ = true;
-  ++attempt_;
+  stop_for_good();
   if (had_it) release([](const reply&) {});
-}
-
-/// Asks any server. No answer within a second counts as an error.
-void leader_elector::call(http::client_request what, answer then) {
-  struct asked {
-    answer then;
-    bool answered = false;
-  };
-  const auto one = std::make_shared<asked>(asked{.then = std::move(then)});
-  const auto finish = [one, attempt = attempt_, here = std::weak_ptr(here_),
-                       this](const reply& found) {
-    if (std::exchange(one->answered, true) || here.expired() || attempt != attempt_) return;
-    one->then(found);
-  };
-  const auto way = [this] { return dice_.spread(20us, longest_way_of_client); };
-  const std::size_t server = dice_.below(modelled_cluster::most_servers);
-  stage_.in.after(way(), [to = &stage_.servers, in = &stage_.in, back = way(), server, finish,
-                          request = std::move(what)]() mutable {
-    to->handle(server, std::move(request), [in, back, finish](reply found) {
-      in->after(back, [finish, found = std::move(found)] { finish(found); });
-    });
-  });
-  stage_.in.after(patience_of_client,
-                  [finish] { finish(std::unexpected(http::client_error{.text = "no answer"})); });
-}
-
-/// Calls `what` unless another process has begun, or it does not contend any more.
-void leader_elector::later(core::duration wait, std::function<void()> what) {
-  stage_.in.after(wait,
-                  [this, what = std::move(what), attempt = attempt_, here = std::weak_ptr(here_)] {
-                    if (!here.expired() && attempt == attempt_ && !retired_) what();
-                  });
 }
 
 }  // namespace tenure::shell

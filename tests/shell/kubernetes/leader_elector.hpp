@@ -2,15 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <expected>
-#include <functional>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
-#include "http/client/client_message.hpp"
-#include "stage.hpp"
+#include "foreign_program.hpp"
 
 namespace tenure::shell {
 
@@ -22,21 +18,15 @@ namespace tenure::shell {
 ///
 /// It stops acting when it could not renew for its renew deadline. It knows nothing of annotations,
 /// and leaves them as they are.
-class leader_elector {
+class leader_elector : public foreign_program {
  public:
   /// `number`: unique among pods and clients.
   leader_elector(stage& s, std::size_t number, std::string election, std::uint64_t seed);
-  leader_elector(const leader_elector&) = delete;
-  leader_elector& operator=(const leader_elector&) = delete;
-  ~leader_elector() = default;
 
   /// It releases what it has, and does not contend any more.
   void retire();
 
  private:
-  using reply = std::expected<http::client_reply, http::client_error>;
-  using answer = std::function<void(const reply&)>;
-
   void start();
   void turn();
   void look();
@@ -46,21 +36,14 @@ class leader_elector {
   void wrote(const reply& found, world_time sent_at);
   void renewed(const std::string& body, world_time sent_at);
   void observe(const nlohmann::json& lease);
-  void act(const nlohmann::json& lease);
+  void act_by(const nlohmann::json& lease);
   void release(answer then);
   void turn_later();
-  void stop_acting();
   void over();
   [[nodiscard]] bool holds() const;
   [[nodiscard]] bool others_wait() const;
   [[nodiscard]] std::string time_now() const;
-  void call(http::client_request what, answer then);
-  void later(core::duration wait, std::function<void()> what);
 
-  stage& stage_;
-  std::size_t number_;
-  std::string election_;
-  rng dice_;
   std::string identity_;
   std::int64_t duration_s_;
   core::duration wall_off_{};
@@ -68,11 +51,6 @@ class leader_elector {
   std::optional<nlohmann::json> lease_;  ///< as it was last read or written
   std::string observed_;                 ///< its record, as far as it is compared
   world_time observed_at_{};
-  world_time until_{};  ///< it may act
-  std::uint64_t attempt_ = 0;
-  bool acts_ = false;
-  bool retired_ = false;
-  std::shared_ptr<bool> here_ = std::make_shared<bool>(true);
 };
 
 }  // namespace tenure::shell
