@@ -108,19 +108,11 @@ modelled_consul::modelled_consul(world& in, store_witness& seen_by)
                      [this](const std::string& key, world_time until) {
                        if (key.ends_with("/.lock")) witness_.delayed(key, until);
                      }}),
-      terms_(seen_by) {}
+      terms_(seen_by),
+      calls_(in, members_, [this](const call_ptr& c) { take(c); }) {}
 
 void modelled_consul::handle(std::size_t server, http::client_request asked, reply done) {
-  if (!members_.up(server)) return;
-  auto c = std::make_shared<call>();
-  c->server = server;
-  c->target = *http::parse_target(asked.target);
-  c->asked = std::move(asked);
-  c->done = std::move(done);
-  c->number = ++last_call_;
-  open_[c->number] = c;
-  if (!members_.frozen(server)) return take(c);
-  members_.when_thawed(server, [this, c] { take(c); });
+  calls_.arrive(server, std::move(asked), std::move(done));
 }
 
 void modelled_consul::take(const call_ptr& c) {
@@ -356,13 +348,9 @@ void modelled_consul::elected() {
 
 void modelled_consul::stopped(std::size_t server) {
   sessions_.forget(server);
-  for (const auto& [number, c] : std::map(open_)) {
-    if (c->server != server) continue;
-    open_.erase(number);
+  for (const call_ptr& c : calls_.open_at(server)) {
     std::erase_if(waiting_, [&](const blocking_query& one) { return one.of == c; });
-    if (std::exchange(c->over, true)) continue;
-    c->done(std::unexpected(
-        http::client_error{.how = http::sending::in_doubt, .text = "the connection was reset"}));
+    calls_.reset(c);
   }
   for (auto at = waiting_.begin(); at != waiting_.end();) {
     if (at->leader != static_cast<int>(server)) {
@@ -381,17 +369,7 @@ void modelled_consul::answer(const call_ptr& c, unsigned status, std::string bod
   if (index > 0) {
     out.headers.push_back({.name = "X-Consul-Index", .value = std::to_string(index)});
   }
-  const auto leave = [this, c, out = std::move(out)]() mutable {
-    if (std::exchange(c->over, true)) return;
-    open_.erase(c->number);
-    c->done(std::move(out));
-  };
-  world_.after(world_.dice.spread(least_way, longest_way),
-               [this, c, leave = std::move(leave)]() mutable {
-                 if (!members_.up(c->server)) return;
-                 if (!members_.frozen(c->server)) return leave();
-                 members_.when_thawed(c->server, std::move(leave));
-               });
+  calls_.answer(c, std::move(out));
 }
 
 void modelled_consul::fail_later(const call_ptr& c) {

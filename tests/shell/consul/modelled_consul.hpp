@@ -13,7 +13,7 @@
 #include "consul/sessions.hpp"
 #include "consul/terms.hpp"
 #include "http/http_message.hpp"
-#include "modelled_cluster.hpp"
+#include "served_calls.hpp"
 
 namespace tenure::shell {
 
@@ -58,16 +58,7 @@ class modelled_consul final : public modelled_cluster {
   [[nodiscard]] std::vector<std::uint64_t> contenders(const std::string& election) const override;
 
  private:
-  /// A request until its answer has left.
-  struct call {
-    std::uint64_t number = 0;
-    std::size_t server = 0;
-    http::request_target target;
-    http::client_request asked;
-    reply done;
-    bool over = false;
-  };
-  using call_ptr = std::shared_ptr<call>;
+  using call_ptr = served_calls::call_ptr;
   struct blocking_query {
     call_ptr of;
     int leader = 0;  ///< where it waits
@@ -107,8 +98,7 @@ class modelled_consul final : public modelled_cluster {
   consul_sessions sessions_;
   consul_terms terms_;
   std::array<consul_state, most_servers> known_when_alone_;  ///< by a leader that may be replaced
-  std::uint64_t last_call_ = 0;
-  std::map<std::uint64_t, call_ptr> open_;  ///< by number
+  served_calls calls_;
   std::list<blocking_query> waiting_;
 };
 

@@ -55,7 +55,8 @@ modelled_kubernetes::modelled_kubernetes(world& in, judge& seen_by)
                             .leaderless = [this](std::size_t m) { leaderless(m); },
                             .elected = [] {}}),
       world_(in),
-      terms_(in, seen_by) {
+      terms_(in, seen_by),
+      calls_(in, members_, [this](const call_ptr& c) { take(c); }) {
   for (api_server& one : servers_) {
     one.clock_off = world_.dice.between(-most_clock_off, most_clock_off);
     one.oldest = one.cached = objects_.revision();
@@ -65,16 +66,7 @@ modelled_kubernetes::modelled_kubernetes(world& in, judge& seen_by)
 // Requests ----------------------------------------------------------------------------------------
 
 void modelled_kubernetes::handle(std::size_t server, http::client_request asked, reply done) {
-  if (!members_.up(server)) return;
-  auto c = std::make_shared<call>();
-  c->server = server;
-  c->target = *http::parse_target(asked.target);
-  c->asked = std::move(asked);
-  c->done = std::move(done);
-  c->number = ++last_call_;
-  open_[c->number] = c;
-  if (!members_.frozen(server)) return take(c);
-  members_.when_thawed(server, [this, c] { take(c); });
+  calls_.arrive(server, std::move(asked), std::move(done));
 }
 
 void modelled_kubernetes::take(const call_ptr& c) {
@@ -151,7 +143,7 @@ void modelled_kubernetes::write(const call_ptr& c, std::function<api_answer()> w
         if (servers_[c->server].how.status != 0 || !is_moody(c->server)) {
           return answer(c, std::move(*found));
         }
-        if (world_.dice.chance(half)) return reset(c);
+        if (world_.dice.chance(half)) return calls_.reset(c);
         answer(c, {.status = 504,
                    .body = api_failure(504, "Timeout", "request did not complete in time")});
       });
@@ -164,26 +156,7 @@ void modelled_kubernetes::answer(const call_ptr& c, api_answer what, std::int64_
   if (retry_after_s > 0) {
     out.headers.push_back({.name = "Retry-After", .value = std::to_string(retry_after_s)});
   }
-  world_.after(
-      world_.dice.spread(least_way, longest_way), [this, c, out = std::move(out)]() mutable {
-        if (!members_.up(c->server)) return;
-        if (!members_.frozen(c->server)) return leave(c, std::move(out));
-        members_.when_thawed(
-            c->server, [this, c, out = std::move(out)]() mutable { leave(c, std::move(out)); });
-      });
-}
-
-void modelled_kubernetes::leave(const call_ptr& c, http::client_reply out) {
-  if (std::exchange(c->over, true)) return;
-  open_.erase(c->number);
-  c->done(std::move(out));
-}
-
-void modelled_kubernetes::reset(const call_ptr& c) {
-  if (std::exchange(c->over, true)) return;
-  open_.erase(c->number);
-  c->done(std::unexpected(
-      http::client_error{.how = http::sending::in_doubt, .text = "the connection was reset"}));
+  calls_.answer(c, std::move(out));
 }
 
 void modelled_kubernetes::fail_later(const call_ptr& c) {
@@ -232,7 +205,6 @@ void modelled_kubernetes::begin(const watch_ptr& one, const http::request_target
   if (!is_ready(one->server)) return refuse(one, 429, "TooManyRequests", 1);
   one->of.emplace(asked);
   one->shown = number_in(asked, "resourceVersion");
-  one->number = ++last_call_;
   if (one->shown < at.oldest) {
     if (world_.dice.chance(half)) return refuse(one, 410, "Expired", 0);
     one->head({.status = 200, .headers = {date(one->server)}});
@@ -332,9 +304,7 @@ void modelled_kubernetes::end_watches(std::size_t server, bool by_reset) {
 // What happens at the servers ---------------------------------------------------------------------
 
 void modelled_kubernetes::stopped(std::size_t server) {
-  for (const auto& [number, c] : std::map(open_)) {
-    if (c->server == server) reset(c);
-  }
+  for (const call_ptr& c : calls_.open_at(server)) calls_.reset(c);
   end_watches(server, true);
   api_server& at = servers_[server];
   // Its next process reads everything anew.

@@ -3,8 +3,6 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <list>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,7 +12,7 @@
 #include "http/http_message.hpp"
 #include "kubernetes/lease_objects.hpp"
 #include "kubernetes/lease_terms.hpp"
-#include "modelled_cluster.hpp"
+#include "served_calls.hpp"
 
 namespace tenure::shell {
 
@@ -90,21 +88,11 @@ class modelled_kubernetes final : public modelled_cluster {
   }
 
  private:
-  /// A request until its answer has left.
-  struct call {
-    std::uint64_t number = 0;
-    std::size_t server = 0;
-    http::request_target target;
-    http::client_request asked;
-    reply done;
-    bool over = false;
-  };
-  using call_ptr = std::shared_ptr<call>;
+  using call_ptr = served_calls::call_ptr;
   struct watch : served_stream {
     std::size_t server = 0;
     std::optional<lease_selector> of;
     std::uint64_t shown = 0;  ///< up to this revision
-    std::uint64_t number = 0;
   };
   using watch_ptr = std::shared_ptr<watch>;
   struct api_server {
@@ -122,8 +110,6 @@ class modelled_kubernetes final : public modelled_cluster {
   void read(const call_ptr& c, std::function<api_answer()> what);
   void write(const call_ptr& c, std::function<api_answer()> what);
   void answer(const call_ptr& c, api_answer what, std::int64_t retry_after_s = 0);
-  void leave(const call_ptr& c, http::client_reply out);
-  void reset(const call_ptr& c);
   void fail_later(const call_ptr& c);
   void tell_terms(lease_terms::writer by);
   void wrote(lease_terms::writer by);
@@ -152,8 +138,7 @@ class modelled_kubernetes final : public modelled_cluster {
   lease_terms terms_;
   std::array<api_server, most_servers> servers_;
   std::size_t told_ = 0;  ///< so many changes
-  std::uint64_t last_call_ = 0;
-  std::map<std::uint64_t, call_ptr> open_;  ///< by number
+  served_calls calls_;
 };
 
 }  // namespace tenure::shell
