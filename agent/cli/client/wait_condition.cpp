@@ -47,8 +47,8 @@ met judge(const wait_condition& what, const wire::election_report& now) {
 }
 
 std::string status_text(const wire::election_report& now) {
-  std::string out = now.identity + " is " + (now.state == "candidate" ? "a standby" : now.state) +
-                    " in " + now.election + (now.paused ? ", paused" : "") + "; ";
+  std::string out = now.identity + " is " + (now.state == "candidate" ? "a " : "") +
+                    state_word(now) + " in " + now.election + (now.paused ? ", paused" : "") + "; ";
   if (now.holders.empty())
     out += now.holder_known ? "nobody holds it" : "who holds it is not known";
   for (std::size_t i = 0; i < now.holders.size(); ++i) {

@@ -39,6 +39,10 @@ const core::holder* holder_named(const wire::election_report& in, const std::str
   return found == in.holders.end() ? nullptr : &*found;
 }
 
+std::string state_word(const wire::election_report& of) {
+  return of.state == "candidate" ? "standby" : of.state;
+}
+
 std::string text(core::version version) {
   return std::to_string(core::number(version));
 }

@@ -26,6 +26,9 @@ std::string doubt_text(const std::vector<wire::election_report>& all);
 /// The holder of that identity, or nullptr.
 const core::holder* holder_named(const wire::election_report& in, const std::string& identity);
 
+/// The state, in a word for people who have not read the design.
+std::string state_word(const wire::election_report& of);
+
 /// "7"
 std::string text(core::version version);
 

@@ -17,11 +17,6 @@ namespace {
 
 constexpr const char* nothing = "-";
 
-/// The state, in words for people who have not read the design.
-std::string state_word(const wire::election_report& e) {
-  return e.state == "candidate" ? "standby" : e.state;
-}
-
 std::string state_text(const wire::election_report& e, std::int64_t age_ms) {
   std::string out = state_word(e);
   if (e.paused) return out + ", paused";

@@ -9,6 +9,7 @@
 #include "base/printable_text.hpp"
 #include "cli/client/json_codec.hpp"
 #include "cli/client/local_agents.hpp"
+#include "cli/text/knowledge.hpp"
 #include "cli/verbs.hpp"
 #include "cli/version.hpp"
 #include "runtime/doctor.hpp"
@@ -65,8 +66,8 @@ std::string version_of(const settings::endpoint& agent) {
 }
 
 void add_election(const wire::election_report& says, std::vector<finding>& out) {
-  const std::string state = says.state == "candidate" ? "standby" : says.state;
-  finding one{.check = "agent", .text = says.identity + " is " + state + " in " + says.election};
+  finding one{.check = "agent",
+              .text = says.identity + " is " + state_word(says) + " in " + says.election};
   if (!says.store.reachable) {
     one.result = verdict::bad;
     one.text += ", and does not reach its store: " + says.store.why;
