@@ -242,6 +242,7 @@ open_slots mirror::open() const {
   const entry* const its = first();
   auto list = its == nullptr ? std::nullopt : parse_slots(its->object.note(slots_annotation));
   if (list) return std::move(*list);
+  if (is_lock_of_another_program()) return {.epoch = largest_epoch(), .numbers = {0}};
   std::vector<std::uint32_t> held;
   for (const slot_holder& one : holders()) held.push_back(one.slot);
   // Who holds beside them counts, but its slot is not opened for others.
@@ -266,10 +267,16 @@ core::agreement mirror::agreed() const {
       parse_agreement(its->object.note(agreement_annotation)).value_or(core::agreement{});
   const auto list = parse_slots(its->object.note(slots_annotation));
   out.slots = list ? static_cast<std::uint32_t>(list->numbers.size()) : 0;
-  // A Go program keeps it as a lock.
-  const std::string& holder = its->object.holder;
-  if (!list && !holder.empty() && parse_signature(holder).mark.empty()) out.slots = 1;
+  if (is_lock_of_another_program()) out.slots = 1;
   return out;
+}
+
+/// True if a program that knows no slots holds the first Lease: it knows no other.
+bool mirror::is_lock_of_another_program() const {
+  const entry* const its = first();
+  if (its == nullptr || parse_slots(its->object.note(slots_annotation))) return false;
+  const std::string& holder = its->object.holder;
+  return !holder.empty() && parse_signature(holder).mark.empty();
 }
 
 std::uint32_t mirror::slots() const {

@@ -126,7 +126,7 @@ class mirror {
   [[nodiscard]] bool agrees() const;
   [[nodiscard]] core::agreement agreed() const;
   /// Which Leases may be held. If nothing is agreed on: as many as our settings say, those that are
-  /// held first.
+  /// held first; but the first Lease alone while a program holds it that knows no other.
   [[nodiscard]] open_slots open() const;
   /// The largest of all slots' Leases and of the list.
   [[nodiscard]] std::uint64_t largest_epoch() const;
@@ -206,6 +206,7 @@ class mirror {
   [[nodiscard]] core::version as_of() const;
   [[nodiscard]] bool is_over(std::uint32_t slot, core::version version) const;
   [[nodiscard]] bool is_closed(std::uint32_t slot) const;
+  [[nodiscard]] bool is_lock_of_another_program() const;
   void put(const lease_object& one, core::time_point now, bool missed, bool is_stale);
   void drop(const std::string& name);
   void count_slots(const entry* before, const entry* after);

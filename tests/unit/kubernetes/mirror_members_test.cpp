@@ -171,6 +171,16 @@ TEST_F(KubernetesMembers, AGoProgramHoldsAlone) {
   EXPECT_TRUE(m.agrees()) << "nothing is agreed on any more";
 }
 
+/// Another slot, which it does not know, would not keep it out.
+TEST_F(KubernetesMembers, WhoFollowsAGoProgramTakesTheLeaseThatItKnows) {
+  mirror m = of();
+  read(m, {held(10, foreign_), slot(1, 9, other_)}, 10);
+  EXPECT_EQ(m.open().numbers, (std::vector<std::uint32_t>{0}));
+  const auto found = m.find_vacancy(at(15));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->slot, 0U);
+}
+
 TEST_F(KubernetesMembers, AnAcceptanceOfVersionsIsRememberedThoughAStoreIsRestored) {
   mirror m = of();
   const std::string text =
