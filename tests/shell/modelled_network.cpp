@@ -63,6 +63,7 @@ class modelled_stream final : public http::http_stream {
     std::deque<world::task> down;  ///< to the agent
     bool up_moves = false;
     bool down_moves = false;
+    bool has_head = false;
     bool over = false;
     bool is_destroyed = false;  ///< no handler is called any more
 
@@ -120,6 +121,15 @@ class modelled_stream final : public http::http_stream {
   };
 
   explicit modelled_stream(std::shared_ptr<state> what) : state_(std::move(what)) {}
+
+  /// Ends it if it has no head by then.
+  void end_without_head(base::event_loop& on, core::time_point at) {
+    late_ = std::make_unique<base::timer>(on);
+    late_->at(at, [s = state_.get()] {
+      if (!s->has_head) s->end(http::client_error{.text = "no answer in time"});
+    });
+  }
+
   ~modelled_stream() override {
     // Its handlers stay: one of them may be what destroys this.
     state_->over = state_->is_destroyed = true;
@@ -136,6 +146,7 @@ class modelled_stream final : public http::http_stream {
 
  private:
   std::shared_ptr<state> state_;
+  std::unique_ptr<base::timer> late_;
 };
 
 class modelled_client final : public http::http_client {
@@ -189,7 +200,7 @@ class modelled_client final : public http::http_client {
   void warm_up(core::time_point) override {}
 
   [[nodiscard]] std::unique_ptr<http::http_stream> stream(http::client_request what,
-                                                          core::time_point,
+                                                          core::time_point head_deadline,
                                                           http::stream_handlers on) override {
     auto made = std::make_shared<modelled_stream::state>();
     made->network = &network_;
@@ -209,7 +220,11 @@ class modelled_client final : public http::http_client {
     };
     made->there->head = [noted = std::weak_ptr(made)](http::reply_head came) {
       const auto self = noted.lock();
-      if (self) self->to_agent([s = self.get(), came = std::move(came)] { s->on.head(came); });
+      if (!self) return;
+      self->to_agent([s = self.get(), came = std::move(came)] {
+        s->has_head = true;
+        s->on.head(came);
+      });
     };
     made->there->reset = [noted = std::weak_ptr(made)] {
       const auto self = noted.lock();
@@ -225,7 +240,10 @@ class modelled_client final : public http::http_client {
       s->network->servers_.open(s->server, s->there, asked);
     });
     watch_for_death(network_.world_, made, 0);
-    return std::make_unique<modelled_stream>(std::move(made));
+    const bool may_lack_head = network_.servers_.sends_heads();
+    auto out = std::make_unique<modelled_stream>(std::move(made));
+    if (may_lack_head) out->end_without_head(*agent_.lock(), head_deadline);
+    return out;
   }
 
   void close() override {
