@@ -289,6 +289,7 @@ bool judge::was_left_clean(const term& before) const {
   bool clean = true;
   for (const term& one : terms_) {
     if (one.which != before.which || one.number >= before.number || one.erased_at < last) continue;
+    if (one.owner == nobodys_name) continue;
     const bool is_clean = one.how == erased_by::transaction && one.clean;
     clean = is_clean && (clean || one.erased_at > last);
     last = one.erased_at;

@@ -27,6 +27,13 @@
 namespace tenure::shell {
 namespace {
 
+std::string listed(const std::vector<std::uint64_t>& versions) {
+  std::string out = "{";
+  for (const std::uint64_t one : versions)
+    out.append(out.size() == 1 ? "" : ", ").append(std::to_string(one));
+  return out + "}";
+}
+
 using namespace std::chrono_literals;
 
 /// For the cluster to elect, the leases to run out and somebody to campaign, several times over.
@@ -617,8 +624,9 @@ class scenario {
             std::max({changed_at, one->machine.looked_on_from, one->was_right_at[e]});
         if (is_right || world_.now - from <= bound) continue;
         judge_.broke(rule::shows_what_is_not, stage_.elections[e] + ": pod " +
-                                                  std::to_string(one->machine.number) +
-                                                  " shows another holder for too long");
+                                                  std::to_string(one->machine.number) + " shows " +
+                                                  listed(*shown) + " instead of " + listed(truth) +
+                                                  " for too long");
       }
     }
   }
@@ -631,8 +639,11 @@ class scenario {
       for (const auto& one : pods_) {
         const auto shown = one->agent ? one->agent->shown(e) : std::nullopt;
         if (shown && is_true(e, one->machine, *shown, truth)) continue;
-        judge_.broke(rule::shows_what_is_not,
-                     name + (shown ? ": another holder" : ": the watch does not work"));
+        judge_.broke(rule::shows_what_is_not, name + ": pod " +
+                                                  std::to_string(one->machine.number) +
+                                                  (shown        ? " shows another holder"
+                                                   : one->agent ? " has no watch that works"
+                                                                : " has no agent"));
       }
     }
     for (const std::string& name : stage_.elections) {

@@ -2,11 +2,15 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "world.hpp"
 
 namespace tenure::shell {
+
+/// To whom an operator gives what others hold. Nothing runs by this name.
+inline constexpr std::string_view nobodys_name = "somebody";
 
 /// Why a key is gone.
 enum class erased_by : std::uint8_t { transaction, expiry, somebody };

@@ -114,7 +114,7 @@ void kubernetes_troubles::edit() {
                   [](json& lease) { lease["spec"]["holderIdentity"] = ""; });
     case 1:
       return with("gives to somebody the Lease",
-                  [](json& lease) { lease["spec"]["holderIdentity"] = "somebody"; });
+                  [](json& lease) { lease["spec"]["holderIdentity"] = nobodys_name; });
     case 2:
     case 3: {
       const std::int64_t seconds = dice_.between(std::int64_t{1}, 20);
@@ -160,7 +160,8 @@ void kubernetes_troubles::put_back_later(const std::string& name) {
 
 /// As Kubernetes' coordinated leader election does.
 void kubernetes_troubles::prefer_another(const std::string& election) {
-  const std::string who = dice_.chance(half) ? "somebody" : identity_of(dice_.below(most_pods));
+  const std::string who =
+      dice_.chance(half) ? std::string(nobodys_name) : identity_of(dice_.below(most_pods));
   const bool is_chosen = dice_.chance(750'000);
   const bool done = kubernetes_.edit(election, [&](json& lease) {
     lease["spec"]["strategy"] = "OldestEmulationVersion";
@@ -253,10 +254,11 @@ void kubernetes_troubles::mend() {
   stage_.in.after(5s, [this] {
     for (const std::string& which : stage_.elections) {
       clear_preference(which);
-      // Members with several slots leave a Lease that a Go program has left behind alone.
+      // Members with several slots leave a Lease alone that somebody else has left behind, a Go
+      // program or an operator.
       kubernetes_.edit(which, [](json& lease) {
-        const json spec = lease.value("spec", json::object());
-        if (spec.value("holderIdentity", "").starts_with("client-")) {
+        const std::string holder = lease.value("spec", json::object()).value("holderIdentity", "");
+        if (holder.starts_with("client-") || holder == nobodys_name) {
           lease["spec"]["holderIdentity"] = "";
         }
       });

@@ -124,10 +124,11 @@ void lease_terms::changed(const lease_change& what, writer by) {
   if (!holder.empty()) begin(what, by);
 }
 
-/// What a sender that died has left behind is deleted when nobody shows it any more.
+/// What a sender that died has left behind is deleted when nobody shows it any more, whether or not
+/// it was answered since: nobody waits for the answer then.
 void lease_terms::order_changed(const lease_change& what, writer by) {
   if (what.after != nullptr) {
-    orders_[what.name] = world_.now;
+    if (what.before == nullptr) orders_[what.name] = world_.now;
     return;
   }
   const bool is_shown = world_.now < orders_[what.name] + stores::order_stays;
@@ -294,15 +295,25 @@ std::vector<std::uint64_t> lease_terms::holders(const std::string& election) con
 /// still wait.
 bool lease_terms::may_show(const std::string& election, const std::string& identity,
                            const std::vector<std::uint64_t>& shown) const {
-  std::vector<std::uint64_t> left = shown;
+  // Who holds has to be there; those of whose versions less can be known choose from what is left.
+  std::vector<const term*> terms;
   for (const auto& [name, one] : present_) {
-    if (one.election != election) continue;
-    const std::uint64_t most = one.is_noted ? one.version : one.written;
-    const auto found = std::ranges::find_if(
-        left, [&](std::uint64_t version) { return version >= one.version && version <= most; });
+    if (one.election == election) terms.push_back(&one);
+  }
+  const auto last_version = [](const term& one) {
+    return one.is_noted ? one.version : one.written;
+  };
+  std::ranges::sort(terms, {}, [&](const term* one) {
+    return std::pair(one->is_gone, last_version(*one) - one->version);
+  });
+  std::vector<std::uint64_t> left = shown;
+  for (const term* one : terms) {
+    const auto found = std::ranges::find_if(left, [&](std::uint64_t version) {
+      return version >= one->version && version <= last_version(*one);
+    });
     if (found == left.end()) {
-      if (!one.is_gone) return false;
-    } else if (!one.is_gone || one.owner == identity || world_.now < one.lasts_until) {
+      if (!one->is_gone) return false;
+    } else if (!one->is_gone || one->owner == identity || world_.now < one->lasts_until) {
       left.erase(found);
     }
   }
