@@ -299,8 +299,8 @@ class Installed(Release):
         undo = getattr(self, fault)(active, mode)
         # A pod of a StatefulSet comes back under its name.
         until(lambda: self.lives() > lives, "another workload is started", PATIENCE)
-        following = self.becomes_active([active] if kind == "Deployment" or fault == "stopped_agent" else [])
-        self.is_shown(way, following)
+        self.becomes_active([active] if kind == "Deployment" or fault == "stopped_agent" else [])
+        until(lambda: self.is_shown(way, self.active()), f"the active pod alone is shown by its {way}", PATIENCE)
         undo()
         self.judge()
 
@@ -316,11 +316,10 @@ class Installed(Release):
 
     def is_shown(self, way, pod):
         if way == "endpoints":
-            until(lambda: self.named() == {pod}, f"{pod} alone is named", PATIENCE)
+            return self.named() == {pod}
         if way == "label":
-            until(lambda: {pod} == set().union(*map(shown.labelled, self.pods().values())), f"{pod} is labelled", PATIENCE)
-        if way in ("gate", "probe"):
-            until(lambda: shown.is_ready(self.pods()[pod]), f"{pod} is Ready", PATIENCE)
+            return {pod} == set().union(*map(shown.labelled, self.pods().values()))
+        return pod in self.pods() and (way == "none" or shown.is_ready(self.pods()[pod]))
 
     def deletion(self, pod, _):
         self.delete(pod)

@@ -55,7 +55,8 @@ def missing():
 
 
 class Part:
-    """A process of the cluster, which can be stopped, frozen and started again."""
+    """A process of the cluster, which can be stopped, frozen and started again. All are Go programs, and the machine has more
+    memory than processors for them."""
 
     def __init__(self, folder, name, *words):
         self.name, self.words, self.log = name, [str(word) for word in words], folder / f"{name}.log"
@@ -63,7 +64,8 @@ class Part:
 
     def start(self):
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(self.words, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            self.process = subprocess.Popen(self.words, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                            env={**os.environ, "GOGC": "400"})
         return self
 
     def runs(self):
@@ -304,7 +306,8 @@ conf_dir = "{self.folder / 'cni'}"
     def kubectl(self, *words, check=True, given=None):
         """Its output."""
         done = subprocess.run([PROGRAMS / "kubectl", f"--kubeconfig={self.keys.file('admin.conf')}", *words],
-                              capture_output=True, text=True, input=given, timeout=PATIENCE)
+                              capture_output=True, text=True, input=given, timeout=PATIENCE,
+                              env={**os.environ, "GOGC": "off"})
         if check and done.returncode != 0:
             raise AssertionError(f"kubectl {' '.join(words)}: {done.stderr}")
         return done.stdout if check else done
@@ -361,6 +364,13 @@ conf_dir = "{self.folder / 'cni'}"
             raise
         self.kept.line = line
         return found
+
+    def sent(self, method, path, body):
+        """What an API server answers to that, which it may not refuse."""
+        status, said = self.api(method, path, body)
+        if status not in (200, 201, 202):
+            raise AssertionError(f"{method} {path} answered {status}: {said}")
+        return said
 
     def get(self, path):
         """The object at `path`; None if there is none."""

@@ -7,7 +7,7 @@ import time
 
 import cluster
 from scene import EXIT_CODE, PATIENCE, SIGNAL, TENURE, WORK, Scene, main, pods_with, until
-from side_by_side import alone
+from side_by_side import alone, last
 
 TTL = {"store": "kubernetes", "election": "db", "ttl": "6s"}
 
@@ -225,7 +225,8 @@ class Operators(Scene):
         self.stays_active(active, 20)
         self.judge(least_terms=1)
 
-    @alone
+    # Controllers, and the kubelet, look at pods again up to half a minute after their API server is back.
+    @last
     def test_an_api_server_that_is_away_for_longer_ends_the_workload(self):
         active, _ = self.start()
         server = self.cluster.parts["apiserver"]
@@ -519,7 +520,7 @@ class ExitCode(Scene):
         self.becomes_active([active])
         self.judge()
 
-    @alone
+    @last
     def test_a_lost_lease_starts_all_containers_again(self):
         active, _ = self.start()
         self.cluster.parts["apiserver"].kill()

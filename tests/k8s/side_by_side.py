@@ -11,8 +11,14 @@ def alone(test):
     return test
 
 
-def _is_alone(one):
-    return any(getattr(what, "is_alone", False) for what in (one, getattr(one, one._testMethodName)))
+def last(test):
+    """A test that runs alone, after all others: what it does to what they share is felt for a while."""
+    test.is_last = True
+    return alone(test)
+
+
+def _has(mark, one):
+    return any(getattr(what, mark, False) for what in (one, getattr(one, one._testMethodName)))
 
 
 def _all(suite):
@@ -40,12 +46,11 @@ class Runner:
 
     def run(self, tests):
         """True if no test failed. Those that take long should be first: the last ones run beside fewer others."""
-        together = [one for one in tests if not _is_alone(one)]
+        together = [one for one in tests if not _has("is_alone", one)]
         with concurrent.futures.ThreadPoolExecutor(self.at_once) as pool:
             list(pool.map(self._run, together))
-        for one in tests:
-            if _is_alone(one):
-                self._run(one)
+        for one in sorted((one for one in tests if _has("is_alone", one)), key=lambda one: _has("is_last", one)):
+            self._run(one)
         for one, raised in self.failed:
             print(f"=== {one}\n{raised}", flush=True)
         print(f"{len(tests)} tests, {len({one for one, _ in self.failed})} failed", flush=True)
