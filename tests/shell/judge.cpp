@@ -187,9 +187,21 @@ void judge::put_back(const std::string& key, std::uint64_t version, bool by_hold
   one.is_back = true;
 }
 
+void judge::agreed(const std::string& election, std::uint32_t slots) {
+  if (slots != 0) {
+    agreed_[election] = slots;
+    in_agreement_.insert(election);
+  } else if (in_agreement_.erase(election) > 0) {
+    taken_away_[election] = {.slots = agreed_slots(election), .until = world_.now + ttl_};
+  }
+}
+
 std::size_t judge::agreed_slots(const std::string& which) const {
   const auto found = agreed_.find(which);
-  return found == agreed_.end() ? slots_ : found->second;
+  const std::size_t out = found == agreed_.end() ? slots_ : found->second;
+  const auto former = taken_away_.find(which);
+  const bool still_counts = former != taken_away_.end() && world_.now < former->second.until;
+  return still_counts ? std::max(out, former->second.slots) : out;
 }
 
 std::size_t judge::slots_of(const std::string& which) const {

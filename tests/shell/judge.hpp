@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,10 +54,9 @@ class judge final : public store_witness {
   void put_back(const std::string& key, std::uint64_t version, bool by_holder);
   [[nodiscard]] bool was_restored() const { return was_restored_; }
   void leases_begin_anew() override;
-  /// If nobody has agreed any more, the number stays until somebody does.
-  void agreed(const std::string& election, std::uint32_t slots) override {
-    if (slots != 0) agreed_[election] = slots;
-  }
+  /// If nobody has agreed any more, the number stays until somebody does. Who relies on what was
+  /// taken away may take a slot for so long as a campaign lasts (docs/safety.md).
+  void agreed(const std::string& election, std::uint32_t slots) override;
   void order_gone(const std::string& text, erased_by how) override;
   /// How many may hold this election now. Those that held before another number was agreed on go
   /// on.
@@ -93,6 +93,9 @@ class judge final : public store_witness {
   void does_not_know(std::size_t pod, const std::string& which) {
     unknown_since_.try_emplace({pod, which}, world_.now);
   }
+  /// Operators write into this world's elections what nobody can read. Members ask about that more
+  /// and more rarely.
+  void is_written_over() { is_written_over_ = true; }
   void finds_out(std::size_t pod, const std::string& which) { unknown_since_.erase({pod, which}); }
   /// Its guard is gone, or hangs, and nobody can tell what lives of this term.
   void out_of_sight(std::size_t pod, const std::string& which, std::uint64_t version);
@@ -284,6 +287,12 @@ class judge final : public store_witness {
   core::duration ttl_{};
   std::vector<member_facts> members_;
   std::map<std::string, std::size_t> agreed_;
+  std::set<std::string> in_agreement_;  ///< elections
+  struct former_number {
+    std::size_t slots = 0;
+    world_time until{};
+  };
+  std::map<std::string, former_number> taken_away_;
   bool has_guards_ = false;
   rule broken_ = rule::none;
   std::string broken_name_;
@@ -298,6 +307,7 @@ class judge final : public store_witness {
   std::map<std::string, delay> delays_;  ///< by key
   std::map<std::string, highest_one> highest_;
   std::map<of_member, standing_aside> aside_;
+  bool is_written_over_ = false;
   std::map<of_member, world_time> unknown_since_;
   std::map<of_member, std::uint64_t> out_of_sight_;  ///< versions
   std::uint64_t entered_ = 0;

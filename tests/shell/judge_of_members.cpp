@@ -143,6 +143,7 @@ void judge::look_at_workloads() {
 
 /// It may have to wait for the death of what ran before.
 void judge::look_at_unknown() {
+  if (is_written_over_) return;
   for (auto& [who, since] : unknown_since_) {
     const auto& [pod, which] = who;
     const bool waits = std::ranges::any_of(running_[which],

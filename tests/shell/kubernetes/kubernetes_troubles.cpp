@@ -34,6 +34,7 @@ kubernetes_troubles::kubernetes_troubles(stage& s, modelled_kubernetes& of, std:
       disturbs_watches_(dice_.chance(half)) {}
 
 void kubernetes_troubles::plan(world_time quiet) {
+  if (has_nonsense_) stage_.referee.is_written_over();
   if (restores_) {
     for (auto times = dice_.between(std::int64_t{1}, 2); times > 0; --times) plan_restore(quiet);
   }
