@@ -97,6 +97,9 @@ class judged_store final : public stores::forwarding_store {
     const auto& orders = orders_[core::place(which)];
     const auto one = std::ranges::find(orders, id, &core::left_order::id);
     const bool is_pause = one != orders.end() && one->wanted.what == core::order_action::pause;
+    const bool is_resume = one != orders.end() && one->wanted.what == core::order_action::resume;
+    // A watch that lags shows an order for longer than it is there.
+    if (is_resume && reply.accepted) stage_.referee.resumes(on_.number, name(which));
     if (is_pause && reply.accepted) pauses_.insert(id);
     inner().answer_order(
         which, id, std::move(reply), deadline,
