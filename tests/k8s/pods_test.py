@@ -103,6 +103,30 @@ class Guard(Scene):
         self.becomes_active([active, second])
         self.judge(least_terms=3)
 
+    def test_the_plugin_of_kubectl_asks_orders_and_examines(self):
+        active, [other] = self.start()
+        for pod in (active, other, "deployment/db"):
+            done = self.plugin("status", pod)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stdout, rf"(?m)^db .* {active} ")
+        done = self.plugin("doctor", active)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^ok +guard +one listens in /run/tenure")
+        done = self.plugin("wait", other, "--for", "active", "--timeout", "100ms")
+        self.assertEqual(done.returncode, 124, "the status is the verb's: " + done.stdout + done.stderr)
+        self.assertEqual(self.plugin("transfer", active, other).returncode, 0)
+        self.assertEqual(self.becomes_active([active]), other)
+        done = self.plugin("status", "none")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('pods "none" not found', done.stderr)
+        self.judge()
+
+    def test_the_plugin_of_kubectl_says_where_there_is_no_agent(self):
+        self.cluster.kubectl("create", "deployment", "plain", "-n", self.space, "--image=" + WORK + ":1", "--replicas=0")
+        done = self.plugin("status", "deployment/plain")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("deployment/plain has no container whose command is `tenure exec`", done.stderr)
+
     @alone
     def test_a_drained_node_lets_its_pods_end_in_order(self):
         active, _ = self.start()
@@ -436,6 +460,8 @@ class Exec(Scene):
         active, [other] = self.start()
         self.say(active, "main", "/tenure-bin/tenure", "transfer", other)
         self.assertEqual(self.becomes_active([active]), other)
+        self.assertEqual(self.plugin("transfer", other, active).returncode, 0)
+        self.assertEqual(self.becomes_active([other]), active)
         self.judge()
 
     def test_a_killed_agent_is_started_again_by_its_guard(self):

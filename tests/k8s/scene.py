@@ -22,6 +22,7 @@ import image  # noqa: E402
 import side_by_side  # noqa: E402
 
 MANIFESTS = HERE.parents[1] / "k8s"
+PLUGINS = HERE.parents[1] / "packaging"
 TENURE, WORK = "docker.io/tests/tenure", "docker.io/tests/work"
 # What stamps at least every millisecond is dead if it has not done so for this long.
 FRESH_NS = 300_000_000
@@ -191,6 +192,13 @@ class Scene(unittest.TestCase):
     def say(self, pod, container, *words):
         """What a command says that is executed in a container."""
         return self.cluster.kubectl("exec", "-n", self.space, pod, "-c", container, "--", *words)
+
+    def plugin(self, *words):
+        """The ended process of `kubectl tenure`."""
+        variables = {"KUBECONFIG": str(self.cluster.keys.file("admin.conf")),
+                     "PATH": f"{PLUGINS}:{cluster.PROGRAMS}:{os.environ['PATH']}"}
+        return subprocess.run(["kubectl", "tenure", "-n", self.space, *words], env={**os.environ, **variables},
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
 
     def active(self):
         """The pod whose workload stamps now; None if none does."""
