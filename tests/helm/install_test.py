@@ -281,6 +281,9 @@ class Servers:
 class Installed(Release):
     """Each way to stop a workload with each way of traffic, and with each store: one pod is active, and a fault moves that."""
 
+    # Of 40, which take minutes, each run draws some.
+    one_in = 3
+
     # An agent that is stopped cannot end with a status of its own; docs/hooks.md says what that means.
     FAULTS = {mode: ("deletion", "force", "stopped_agent") if mode != "exit-code" else ("deletion",) for mode in charts.MODES}
 

@@ -1,5 +1,6 @@
 """Runs unittest's tests several at a time: those of pods wait most of the time, for a kubelet, a lease or a roll-out."""
 import concurrent.futures
+import random
 import threading
 import time
 import unittest
@@ -34,6 +35,21 @@ def load(module, names):
     loader = unittest.defaultTestLoader
     found = loader.loadTestsFromNames(names, module) if names else loader.loadTestsFromModule(module)
     return list(_all(found))
+
+
+def drawn(tests, seed):
+    """Of the tests of each class that has `one_in` N, so many; of each other class, all. Says what was drawn, and how to have
+    the same or all."""
+    draw, out = random.Random(seed), []
+    for kind in dict.fromkeys(type(one) for one in tests):
+        its = [one for one in tests if type(one) is kind]
+        share = -(-len(its) // getattr(kind, "one_in", 1))
+        chosen = set(draw.sample(range(len(its)), share))
+        out += [one for at, one in enumerate(its) if at in chosen]
+        if share < len(its):
+            print(f"{kind.__name__}: {share} of {len(its)} tests, drawn by TENURE_DRAW={seed}; ./dev test --whole runs all",
+                  flush=True)
+    return out
 
 
 class Runner:
