@@ -43,11 +43,6 @@ bool is_released_cleanly(const lease_object& one) {
          term->released_ms == one.renewed_ms;
 }
 
-/// Nothing if it cannot be read: then the slot is not taken.
-std::optional<std::uint64_t> epoch_of(const lease_object& one) {
-  return parse_epoch(one.note(epoch_annotation));
-}
-
 bool is_same_term(const lease_object& a, const lease_object& b) {
   return a.uid == b.uid && a.holder == b.holder && a.transitions == b.transitions;
 }
@@ -236,164 +231,6 @@ core::time_point mirror::expiry_of(const entry& one) const {
   return core::later(one.changed_at, std::chrono::seconds(one.object.duration_s.value_or(ttl_s_)));
 }
 
-// Slots ----------------------------------------------------------------------------------------
-
-open_slots mirror::open() const {
-  const entry* const its = first();
-  auto list = its == nullptr ? std::nullopt : parse_slots(its->object.note(slots_annotation));
-  if (list) return std::move(*list);
-  if (is_lock_of_another_program()) return {.epoch = largest_epoch(), .numbers = {0}};
-  std::vector<std::uint32_t> held;
-  for (const slot_holder& one : holders()) held.push_back(one.slot);
-  // Who holds beside them counts, but its slot is not opened for others.
-  if (held.size() > slots()) held.resize(slots());
-  return slots_around(std::move(held), slots(), largest_epoch());
-}
-
-std::uint64_t mirror::largest_epoch() const {
-  const entry* const its = first();
-  const auto list = its == nullptr ? std::nullopt : parse_slots(its->object.note(slots_annotation));
-  std::uint64_t out = list ? list->epoch : 0;
-  for (const auto& [name, one] : leases_) {
-    if (is_slot(name)) out = std::max(out, epoch_of(one.object).value_or(0));
-  }
-  return out;
-}
-
-core::agreement mirror::agreed() const {
-  const entry* const its = first();
-  if (its == nullptr) return {};
-  core::agreement out =
-      parse_agreement(its->object.note(agreement_annotation)).value_or(core::agreement{});
-  const auto list = parse_slots(its->object.note(slots_annotation));
-  out.slots = list ? static_cast<std::uint32_t>(list->numbers.size()) : 0;
-  if (is_lock_of_another_program()) out.slots = 1;
-  return out;
-}
-
-/// True if a program that knows no slots holds the first Lease: it knows no other.
-bool mirror::is_lock_of_another_program() const {
-  const entry* const its = first();
-  if (its == nullptr || parse_slots(its->object.note(slots_annotation))) return false;
-  const std::string& holder = its->object.holder;
-  return !holder.empty() && parse_signature(holder).mark.empty();
-}
-
-std::uint32_t mirror::slots() const {
-  const std::uint32_t agreed_on = agreed().slots;
-  return agreed_on > 0 ? agreed_on : election_.slots;
-}
-
-bool mirror::agrees() const {
-  return slots() == election_.slots;
-}
-
-std::uint32_t mirror::free_slots() const {
-  const std::size_t taken = unreleased();
-  return taken < slots() ? static_cast<std::uint32_t>(slots() - taken) : 0;
-}
-
-const mirror::entry* mirror::in_slot(std::uint32_t slot) const {
-  const auto found = leases_.find(slot_name(election_.name, slot));
-  return found == leases_.end() ? nullptr : &found->second;
-}
-
-/// Slots, open or not, that somebody has, even if his time is over.
-std::size_t mirror::unreleased() const {
-  std::size_t out = 0;
-  for (const auto& [name, one] : leases_) {
-    if (is_slot(name) && !one.object.holder.empty()) ++out;
-  }
-  return out;
-}
-
-/// True if as many hold as there are open slots, in these or in others.
-bool mirror::is_full(const open_slots& open, core::time_point now) const {
-  std::size_t held = 0;
-  for (const auto& [name, one] : leases_) {
-    if (is_slot(name) && !one.object.holder.empty() && now < expiry_of(one)) ++held;
-  }
-  return held >= open.numbers.size();
-}
-
-std::optional<vacancy> mirror::find_vacancy(core::time_point now,
-                                            std::optional<std::uint32_t> wanted) const {
-  vacancy out{.open = open(), .is_agreed = false, .is_clean = vacancies_.doubtful() == 0};
-  const entry* const its = first();
-  out.is_agreed = its != nullptr && parse_slots(its->object.note(slots_annotation)).has_value();
-  if (is_full(out.open, now)) return std::nullopt;
-  // Who has not released its slot may still run, although others may take its place.
-  out.is_clean = out.is_clean && unreleased() < out.open.numbers.size();
-  std::vector<std::uint32_t> slots = out.open.numbers;
-  const auto first_choice = wanted ? std::ranges::find(slots, *wanted) : slots.end();
-  if (first_choice != slots.end())
-    std::ranges::rotate(slots.begin(), first_choice, first_choice + 1);
-  for (const std::uint32_t slot : slots) {
-    const entry* const there = in_slot(slot);
-    out.slot = slot;
-    if (there == nullptr) return out;
-    const auto epoch = epoch_of(there->object);
-    if (!epoch || *epoch > out.open.epoch) continue;
-    const bool is_free = there->object.holder.empty();
-    if (!is_free && now < expiry_of(*there)) continue;
-    out.lease = there->object;
-    out.is_clean = out.is_clean && is_free;
-    return out;
-  }
-  return std::nullopt;
-}
-
-std::optional<list_change> mirror::find_list_change(core::time_point now) const {
-  const entry* const its = first();
-  list_change out{.list = open()};
-  // Who takes the first slot makes its Lease, with the list.
-  if (its == nullptr && out.list.numbers.front() == 0) return std::nullopt;
-  if (its != nullptr) out.first = its->object;
-  if (is_full(out.list, now)) return std::nullopt;
-  const std::uint64_t before = out.list.epoch;
-  for (const std::uint32_t slot : out.list.numbers) {
-    const entry* const there = in_slot(slot);
-    const auto epoch = there == nullptr ? std::nullopt : epoch_of(there->object);
-    out.list.epoch = std::max(out.list.epoch, epoch.value_or(0));
-  }
-  const bool lacks = its == nullptr || !parse_slots(its->object.note(slots_annotation)).has_value();
-  return lacks || out.list.epoch > before ? std::optional(std::move(out)) : std::nullopt;
-}
-
-std::string mirror::why_closed(core::time_point now) const {
-  const open_slots its = open();
-  if (is_full(its, now) || find_vacancy(now)) return {};
-  for (const std::uint32_t slot : its.numbers) {
-    const entry* const there = in_slot(slot);
-    if (there == nullptr || epoch_of(there->object)) continue;
-    return "the Lease " + there->object.name + " has an annotation " +
-           std::string(epoch_annotation) + " that is not a number; take it off";
-  }
-  return {};
-}
-
-/// True if Kubernetes' coordinated leader election wants somebody else to hold it.
-bool mirror::is_preferred_to(const lease_object& lease) const {
-  const std::string us = signature_text({.identity = self_->identity, .mark = self_->mark});
-  return !lease.preferred.empty() && lease.preferred != us && lease.preferred != self_->identity;
-}
-
-std::string mirror::trouble() const {
-  const entry* const its = first();
-  if (its == nullptr) return {};
-  const lease_object& lease = its->object;
-  if (is_preferred_to(lease)) {
-    return "the Lease " + lease.name + " is to be held by " + lease.preferred +
-           " next; clear its preferredHolder if that is not meant";
-  }
-  if (!lease.strategy.empty() && lease.preferred.empty()) {
-    return "who holds the Lease " + lease.name +
-           " is chosen by Kubernetes' coordinated leader election; clear its strategy, or choose "
-           "another name";
-  }
-  return {};
-}
-
 // Holders --------------------------------------------------------------------------------------
 
 /// True if what runs by us does not run by this term of ours.
@@ -403,9 +240,8 @@ bool mirror::is_over(std::uint32_t slot, core::version version) const {
 
 /// A slot that is held is not closed: who has it was not granted it.
 bool mirror::is_closed(std::uint32_t slot) const {
-  const entry* const its = first();
-  const auto list = its == nullptr ? std::nullopt : parse_slots(its->object.note(slots_annotation));
-  return list && !std::ranges::binary_search(list->numbers, slot);
+  const auto its = list();
+  return its && !std::ranges::binary_search(its->numbers, slot);
 }
 
 std::vector<slot_holder> mirror::holders() const {

@@ -206,7 +206,8 @@ class mirror {
   [[nodiscard]] core::version as_of() const;
   [[nodiscard]] bool is_over(std::uint32_t slot, core::version version) const;
   [[nodiscard]] bool is_closed(std::uint32_t slot) const;
-  [[nodiscard]] bool is_lock_of_another_program() const;
+  [[nodiscard]] std::optional<open_slots> list() const;
+  [[nodiscard]] bool is_held_by_another_program() const;
   void put(const lease_object& one, core::time_point now, bool missed, bool is_stale);
   void drop(const std::string& name);
   void count_slots(const entry* before, const entry* after);
