@@ -188,20 +188,22 @@ void judge::put_back(const std::string& key, std::uint64_t version, bool by_hold
 }
 
 void judge::agreed(const std::string& election, std::uint32_t slots) {
+  const std::size_t before = agreed_slots(election);
+  agreement& its = agreed_.try_emplace(election, agreement{.slots = slots_}).first->second;
+  const bool was_there = std::exchange(its.is_there, slots != 0);
   if (slots != 0) {
-    agreed_[election] = slots;
-    in_agreement_.insert(election);
-  } else if (in_agreement_.erase(election) > 0) {
-    taken_away_[election] = {.slots = agreed_slots(election), .until = world_.now + ttl_};
+    its.slots = slots;
+  } else if (was_there) {
+    its.former_slots = before;
+    its.former_until = world_.now + ttl_;
   }
 }
 
 std::size_t judge::agreed_slots(const std::string& which) const {
   const auto found = agreed_.find(which);
-  const std::size_t out = found == agreed_.end() ? slots_ : found->second;
-  const auto former = taken_away_.find(which);
-  const bool still_counts = former != taken_away_.end() && world_.now < former->second.until;
-  return still_counts ? std::max(out, former->second.slots) : out;
+  if (found == agreed_.end()) return slots_;
+  const agreement& its = found->second;
+  return world_.now < its.former_until ? std::max(its.slots, its.former_slots) : its.slots;
 }
 
 std::size_t judge::slots_of(const std::string& which) const {

@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -286,13 +285,13 @@ class judge final : public store_witness {
   core::duration order_stays_{};
   core::duration ttl_{};
   std::vector<member_facts> members_;
-  std::map<std::string, std::size_t> agreed_;
-  std::set<std::string> in_agreement_;  ///< elections
-  struct former_number {
-    std::size_t slots = 0;
-    world_time until{};
+  struct agreement {
+    std::size_t slots = 0;  ///< agreed on last
+    bool is_there = false;
+    std::size_t former_slots = 0;  ///< that was taken away
+    world_time former_until{};     ///< somebody may still rely on it
   };
-  std::map<std::string, former_number> taken_away_;
+  std::map<std::string, agreement> agreed_;  ///< by election
   bool has_guards_ = false;
   rule broken_ = rule::none;
   std::string broken_name_;

@@ -96,11 +96,12 @@ class judged_store final : public stores::forwarding_store {
                     stores::handler<stores::order_outcome> done) override {
     const auto& orders = orders_[core::place(which)];
     const auto one = std::ranges::find(orders, id, &core::left_order::id);
-    const bool is_pause = one != orders.end() && one->wanted.what == core::order_action::pause;
-    const bool is_resume = one != orders.end() && one->wanted.what == core::order_action::resume;
+    const auto accepts = [&](core::order_action what) {
+      return reply.accepted && one != orders.end() && one->wanted.what == what;
+    };
     // A watch that lags shows an order for longer than it is there.
-    if (is_resume && reply.accepted) stage_.referee.resumes(on_.number, name(which));
-    if (is_pause && reply.accepted) pauses_.insert(id);
+    if (accepts(core::order_action::resume)) stage_.referee.resumes(on_.number, name(which));
+    if (accepts(core::order_action::pause)) pauses_.insert(id);
     inner().answer_order(
         which, id, std::move(reply), deadline,
         [this, which, id, done = std::move(done)](stores::order_outcome what) mutable {
