@@ -29,17 +29,28 @@ if(TENURE_LLD)
   target_link_options(tenure_flags INTERFACE --ld-path=${TENURE_LLD})
 endif()
 
+# touched_by(VARIABLE PATCH...): the files that the patches change, as paths in the project.
+function(touched_by variable)
+  set(all)
+  foreach(patch IN LISTS ARGN)
+    file(STRINGS ${patch} touched REGEX "^\\+\\+\\+ b/")
+    list(TRANSFORM touched REPLACE "^\\+\\+\\+ b/" "")
+    list(APPEND all ${touched})
+  endforeach()
+  set(${variable} ${all} PARENT_SCOPE)
+endfunction()
+
 # A source that such a mutant replaces has to be an object of its own (tests/chaos/CMakeLists.txt). tests/shell compiles
 # each source of core, runtime and stores by itself.
 file(GLOB patches CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/chaos/mutants/*.patch
      ${PROJECT_SOURCE_DIR}/tests/shell/mutants/*.patch)
 set(TENURE_MUTATED)
 foreach(patch IN LISTS patches)
-  file(STRINGS ${patch} touched REGEX "^\\+\\+\\+ b/")
+  touched_by(touched ${patch})
   if(patch MATCHES "tests/shell/")
-    list(FILTER touched EXCLUDE REGEX "agent/(core|runtime|stores)/")
+    list(FILTER touched EXCLUDE REGEX "^agent/(core|runtime|stores)/")
   endif()
-  list(TRANSFORM touched REPLACE "^\\+\\+\\+ b/" "${PROJECT_SOURCE_DIR}/")
+  list(TRANSFORM touched PREPEND "${PROJECT_SOURCE_DIR}/")
   list(APPEND TENURE_MUTATED ${touched})
 endforeach()
 
