@@ -36,14 +36,10 @@ class Release(Scene):
 
     def helm(self, *words, given=None, check=True):
         """The ended process."""
-        done = charts.helm(*words, "--namespace", self.space, given=given, variables=self.variables())
+        done = charts.helm(*words, "--namespace", self.space, given=given, variables=self.cluster.variables())
         if check and done.returncode != 0:
             raise AssertionError(f"helm {' '.join(map(str, words))}: {done.stderr}")
         return done
-
-    def variables(self):
-        admin = self.cluster.keys.file("admin.conf")
-        return {"KUBECONFIG": str(admin), "HOME": str(self.cluster.folder), "PATH": f"{cluster.PROGRAMS}:{os.environ['PATH']}"}
 
     def values(self, mode="guard", way="endpoints", worker="obedient", **more):
         """The workload of the tests, which stamps."""
@@ -126,7 +122,7 @@ class Lifecycle(Release):
 
     def shell(self, command):
         done = subprocess.run(["sh", "-c", command], capture_output=True, text=True,
-                              env={**os.environ, **self.variables()}, timeout=PATIENCE)
+                              env={**os.environ, **self.cluster.variables()}, timeout=PATIENCE)
         self.assertEqual(done.returncode, 0, command + "\n" + done.stdout + done.stderr)
         return done.stdout
 

@@ -303,6 +303,11 @@ conf_dir = "{self.folder / 'cni'}"
         if done.returncode != 0:
             raise AssertionError(f"{archive} cannot be imported: {done.stderr}")
 
+    def variables(self):
+        """With these a program finds the cluster, and its kubectl."""
+        return {"KUBECONFIG": str(self.keys.file("admin.conf")), "HOME": str(self.folder),
+                "PATH": f"{PROGRAMS}:{os.environ['PATH']}"}
+
     def kubectl(self, *words, check=True, given=None):
         """Its output."""
         done = subprocess.run([PROGRAMS / "kubectl", f"--kubeconfig={self.keys.file('admin.conf')}", *words],

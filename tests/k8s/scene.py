@@ -196,10 +196,10 @@ class Scene(unittest.TestCase):
 
     def plugin(self, *words):
         """The ended process of `kubectl tenure`."""
-        variables = {"KUBECONFIG": str(self.cluster.keys.file("admin.conf")),
-                     "PATH": f"{PLUGINS}:{cluster.PROGRAMS}:{os.environ['PATH']}"}
-        return subprocess.run(["kubectl", "tenure", "-n", self.space, *words], env={**os.environ, **variables},
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
+        variables = {**os.environ, **self.cluster.variables()}
+        variables["PATH"] = f"{PLUGINS}:{variables['PATH']}"
+        return subprocess.run(["kubectl", "tenure", "-n", self.space, *words], env=variables, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=PATIENCE)
 
     def active(self):
         """The pod whose workload stamps now; None if none does."""
