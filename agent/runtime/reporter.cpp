@@ -67,7 +67,7 @@ void reporter::heard(const core::contact_event& what) {
 }
 
 void reporter::store_failed(store_request what, const std::string& why) {
-  if (!outage_.failed(what, with_.loop.now())) return;
+  if (!outage_.failed(what, why, with_.loop.now())) return;
   say_store_lost(
       with_.to, with_.settings.identity,
       {.store = with_.settings.store, .operation = name(what), .why = why, .safe_for = safe_for()});

@@ -43,10 +43,19 @@ const char* name(store_request what) {
   return "";
 }
 
-bool store_outage::failed(store_request what, core::time_point now) {
+bool store_outage::failed(store_request what, const std::string& why, core::time_point now) {
   const bool first = std::exchange(failing_, failing_ | bit(what)) == 0;
-  if (first) since_ = now;
-  return first;
+  if (first) {
+    since_ = now;
+    pause_ = first_pause;
+  } else if (why == told_ || now < tell_next_) {
+    return false;
+  } else {
+    pause_ *= 2;
+  }
+  told_ = why;
+  tell_next_ = now + pause_;
+  return true;
 }
 
 std::optional<core::duration> store_outage::done(store_request what, core::time_point now) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "core/clock.hpp"
 
@@ -19,8 +21,12 @@ const char* name(store_request what);
 /// thread-safe.
 class store_outage {
  public:
-  /// True if the outage begins with this failure.
-  bool failed(store_request what, core::time_point now);
+  static constexpr core::duration first_pause = std::chrono::seconds(10);
+
+  /// True if this failure is to be told: the outage begins with it, or `why` is not what was told
+  /// last. The latter at first after `first_pause`, then after twice as long each time: several
+  /// servers may fail in turn, each for a reason of its own.
+  bool failed(store_request what, const std::string& why, core::time_point now);
 
   [[nodiscard]] bool lasts() const { return failing_ != 0; }
 
@@ -30,6 +36,9 @@ class store_outage {
  private:
   unsigned failing_ = 0;  ///< one bit per kind of request
   core::time_point since_{};
+  std::string told_;  ///< the reason that was told last
+  core::time_point tell_next_{};
+  core::duration pause_{};
 };
 
 }  // namespace tenure::runtime

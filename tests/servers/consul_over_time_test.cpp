@@ -171,6 +171,16 @@ TEST_P(RealConsulOverTime, ALockDelayOutlivesTheLossOfTheLeader) {
   ASSERT_EQ(acquire(holder, asked), "true");
   destroy(holder, asked);
   ASSERT_EQ(acquire(other, asked), "fals");
+  // A server that has not yet heard that the end of the session is agreed on delays nothing.
+  for (const std::size_t server : {asked, (first + 2) % 3}) {
+    ASSERT_TRUE(tests::eventually(
+        [&] {
+          const auto shown =
+              consul.call("GET", "/v1/session/info/" + holder + "?stale", "", server);
+          return shown.status == 200 && !shown.body.contains(holder);
+        },
+        between_looks));
+  }
   consul.kill(first);
   std::string said;
   ASSERT_TRUE(tests::eventually(
