@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "stores/kubernetes/layout.hpp"
+#include "stores/kubernetes/term_notes.hpp"
 
 namespace tenure::stores::kubernetes {
 namespace {
@@ -144,7 +145,7 @@ void campaigns::campaign(const attempt_ptr& a, const vacancy& of) {
       .renewed_ms = renewal_time(now_ms, before == nullptr ? 0 : before->renewed_ms),
       .transitions = before == nullptr ? 0 : before->transitions + 1,
       .forget_preferred = true};
-  note_change notes{{std::string(term_annotation), std::nullopt}};
+  note_change notes = notes_of_new_term();
   if (of.open.epoch > 0) {
     notes[std::string(epoch_annotation)] = std::to_string(of.open.epoch);
   }
@@ -183,11 +184,9 @@ void campaigns::asked(const attempt_ptr& a, const vacancy& of,
 /// that sees it first after somebody else's write takes a larger one for it. If this fails, the
 /// first renewal does it.
 void campaigns::note_version(const attempt_ptr& a, const lease_object& lease) {
-  const std::string term = term_text({.transitions = lease.transitions,
-                                      .version = core::version{lease.resource_version},
-                                      .mark = shared_.self.mark});
-  shared_.change(a->which, lease, {}, {{std::string(term_annotation), term}}, a->deadline,
-                 [](const std::expected<written_lease, call_failure>&) {});
+  shared_.change(a->which, lease, {},
+                 notes_of_term(shared_.self, lease, core::version{lease.resource_version}),
+                 a->deadline, [](const std::expected<written_lease, call_failure>&) {});
 }
 
 /// Takes over a term that an earlier call, or an earlier run of this agent, has begun. It is
@@ -199,17 +198,13 @@ void campaigns::adopt(const attempt_ptr& a, const slot_holder& own) {
   if (!may_write(a, lease.name, &lease)) return;
   const spec_change spec{.duration_s = std::max(lease.duration_s.value_or(0), shared_.ttl_s()),
                          .renewed_ms = renewal_time(shared_.with.wall_ms(), lease.renewed_ms)};
-  const note_change notes{
-      {std::string(term_annotation),
-       term_text(
-           {.transitions = lease.transitions, .version = own.version, .mark = shared_.self.mark})}};
-  shared_.change(a->which, lease, spec, notes, a->deadline,
-                 [this, a, own](const std::expected<written_lease, call_failure>& what) {
-                   if (!what && is_overtaken(what.error(), true)) return look_first(a);
-                   if (!what) return fail(a, what.error().why);
-                   won(a, shared_.hold(a->which, own.slot, own.version, what->lease),
-                       what->sent_at);
-                 });
+  shared_.change(
+      a->which, lease, spec, notes_of_term(shared_.self, lease, own.version), a->deadline,
+      [this, a, own](const std::expected<written_lease, call_failure>& what) {
+        if (!what && is_overtaken(what.error(), true)) return look_first(a);
+        if (!what) return fail(a, what.error().why);
+        won(a, shared_.hold(a->which, own.slot, own.version, what->lease), what->sent_at);
+      });
 }
 
 void campaigns::won(const attempt_ptr& a, const held_term& held, core::time_point sent_at) {

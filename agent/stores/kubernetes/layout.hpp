@@ -22,6 +22,11 @@ using settings::slot_name;
 inline constexpr std::string_view term_annotation = "tenure.dev/term";
 /// Which term of this slot was released last, and how (release_record_text.hpp).
 inline constexpr std::string_view release_annotation = "tenure.dev/release";
+/// For people, while the term lasts: its version, and the identity of its holder without the mark
+/// that `holderIdentity` has. No member reads them. Objects that name the active pod have the same
+/// (kube/codec.hpp).
+inline constexpr std::string_view version_annotation = "tenure.dev/version";
+inline constexpr std::string_view holder_annotation = "tenure.dev/holder";
 /// On the first Lease of an election: what its members agree on (agreement_text.hpp).
 inline constexpr std::string_view agreement_annotation = "tenure.dev/agreement";
 /// On the first Lease of an election: which of its Leases may be held (open_slots.hpp).

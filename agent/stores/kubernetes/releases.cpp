@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "stores/kubernetes/layout.hpp"
+#include "stores/kubernetes/term_notes.hpp"
 #include "stores/records/release_record_text.hpp"
 
 namespace tenure::stores::kubernetes {
@@ -59,23 +60,17 @@ void releases::give_up(const attempt_ptr& a, const slot_holder& own) {
                          .duration_s = released_for_s,
                          .acquired_ms = now_ms,
                          .renewed_ms = renewal_time(now_ms, lease.renewed_ms)};
-  note_change notes;
-  if (!a->note.empty()) {
-    notes.emplace(release_annotation, a->note);
-    notes.emplace(term_annotation, term_text({.transitions = lease.transitions,
-                                              .version = own.version,
-                                              .mark = shared_.self.mark,
-                                              .released_ms = spec.renewed_ms}));
-  }
-  shared_.change(a->which, lease, spec, notes, a->deadline,
-                 [this, a](const std::expected<written_lease, call_failure>& what) {
-                   if (what) return finish(a, released{});
-                   const error_meaning why = what.error().meaning;
-                   if (why == error_meaning::conflict || why == error_meaning::missing) {
-                     return look(a);
-                   }
-                   finish(a, unknown{what.error().why});
-                 });
+  shared_.change(
+      a->which, lease, spec,
+      notes_of_released_term(shared_.self, lease, own.version, *spec.renewed_ms, a->note),
+      a->deadline, [this, a](const std::expected<written_lease, call_failure>& what) {
+        if (what) return finish(a, released{});
+        const error_meaning why = what.error().meaning;
+        if (why == error_meaning::conflict || why == error_meaning::missing) {
+          return look(a);
+        }
+        finish(a, unknown{what.error().why});
+      });
 }
 
 void releases::finish(const attempt_ptr& a, release_outcome outcome) {

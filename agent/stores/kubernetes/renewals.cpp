@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "stores/kubernetes/layout.hpp"
+#include "stores/kubernetes/term_notes.hpp"
 
 namespace tenure::stores::kubernetes {
 namespace {
@@ -57,10 +58,8 @@ void renewals::renew_one(const turn_ptr& t, const core::renewal_item& item, int 
   }
   spec_change spec{.renewed_ms = renewal_time(shared_.with.wall_ms(), lease->renewed_ms)};
   if (shared_.held(item.which)->is_renewed) spec.duration_s = shared_.ttl_s();
-  note_change notes;
-  const std::string term = term_text(
-      {.transitions = lease->transitions, .version = item.version, .mark = shared_.self.mark});
-  if (lease->note(term_annotation) != term) notes.emplace(term_annotation, term);
+  note_change notes = notes_of_term(shared_.self, *lease, item.version);
+  if (lease->note(term_annotation) == *notes.find(term_annotation)->second) notes.clear();
   shared_.change(
       item.which, *lease, spec, notes, t->deadline,
       [this, t, item, tries](const std::expected<written_lease, call_failure>& what) {

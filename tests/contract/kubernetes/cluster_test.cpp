@@ -43,6 +43,36 @@ TEST_F(KubernetesCluster, AHolderOfAnyNameIsTakenOverFrom) {
   EXPECT_TRUE(std::holds_alternative<grant>(b->acquire()));
 }
 
+/// For `kubectl get lease -o custom-columns`: while a term lasts, and of no term before.
+TEST_F(KubernetesCluster, ALeaseSaysInPlainWordsWhoHoldsIt) {
+  const auto says = [this](const std::string& annotation) {
+    return lease("db0")
+        .at("metadata")
+        .value("annotations", nlohmann::json::object())
+        .value(annotation, "nothing");
+  };
+  auto a = join(settings("pod-0"));
+  const grant g = a->hold();
+  ASSERT_TRUE(loop_.run_until([&] { return says("tenure.dev/holder") == "pod-0"; }));
+  EXPECT_EQ(says("tenure.dev/version"), std::to_string(core::number(g.version)));
+  ASSERT_TRUE(std::holds_alternative<released>(a->release(0, g.version)));
+  EXPECT_EQ(says("tenure.dev/holder"), "nothing");
+  EXPECT_EQ(says("tenure.dev/version"), "nothing");
+
+  a->hold();
+  ASSERT_TRUE(loop_.run_until([&] { return says("tenure.dev/holder") == "pod-0"; }));
+  ASSERT_EQ(server_
+                ->call("PATCH", path_of_leases() + "/db0", R"({"spec": {"holderIdentity": ""}})",
+                       {.content_type = "application/merge-patch+json"})
+                .status,
+            200);
+  auto b = join(settings("pod-1"));
+  const grant next = b->hold();
+  EXPECT_NE(says("tenure.dev/holder"), "pod-0") << "an operator has ended its term";
+  ASSERT_TRUE(loop_.run_until([&] { return says("tenure.dev/holder") == "pod-1"; }));
+  EXPECT_EQ(says("tenure.dev/version"), std::to_string(core::number(next.version)));
+}
+
 TEST_F(KubernetesCluster, ANamespaceThatDoesNotExistEndsTheStart) {
   stores::setup with = settings("a");
   with.name_space = "nowhere";
