@@ -219,7 +219,9 @@ class Cluster:
             f"--service-account-signing-key-file={key('accounts.key')}", f"--service-account-key-file={key('accounts.pub')}",
             f"--kubelet-client-certificate={key('to-kubelet.pem')}", f"--kubelet-client-key={key('to-kubelet.key')}",
             "--kubelet-preferred-address-types=InternalIP", "--authorization-mode=Node,RBAC", "--allow-privileged=true",
-            "--feature-gates=RestartAllContainersOnContainerExits=true,NodeDeclaredFeatures=true", "--profiling=false")
+            "--feature-gates=RestartAllContainersOnContainerExits=true,NodeDeclaredFeatures=true,MutatingAdmissionPolicy=true",
+            # Of Kubernetes 1.36 it is a part; before, it has to be asked for.
+            "--runtime-config=admissionregistration.k8s.io/v1beta1=true", "--profiling=false")
         admin = self.keys.kubeconfig("admin")
         waiting.until(lambda: self.api("GET", "/readyz")[0] == 200, "the API server is ready", PATIENCE)
         self._start("controller-manager", PROGRAMS / "kube-controller-manager", f"--kubeconfig={admin}",
