@@ -56,6 +56,7 @@ def schema():
 def main():
     stale = []
     for path, text in (("tenure/README.md", readme("tenure")), ("tenure-library/README.md", readme("tenure-library")),
+                       ("tenure-injection/README.md", readme("tenure-injection")),
                        ("tenure/values.schema.json", schema())):
         if (HERE / path).read_text() == text:
             continue

@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 HELM = ROOT / "build/servers/helm-today/helm"
 MONITORS = ROOT / "build/servers/monitors"
 KUBECTL = ROOT / "build/servers/kubernetes-today/kubectl"
-CHART, LIBRARY = ROOT / "helm/tenure", ROOT / "helm/tenure-library"
+CHART, LIBRARY, INJECTION = ROOT / "helm/tenure", ROOT / "helm/tenure-library", ROOT / "helm/tenure-injection"
 
 MODES = ("guard", "guard-plain", "exec", "signal", "exit-code")
 WAYS = ("endpoints", "label", "gate", "probe", "none")

@@ -18,6 +18,7 @@ import charts  # noqa: E402
 import cluster  # noqa: E402
 import shown  # noqa: E402
 from charts import merged, values_of  # noqa: E402
+from injection import Injection  # noqa: E402, F401
 from scene import PATIENCE, TENURE, WORK, Scene, main, record, until, work_at_once, work_on_signal  # noqa: E402
 
 # The kinds of which a chart, an agent or a controller may leave objects in a namespace.

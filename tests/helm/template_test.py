@@ -14,7 +14,7 @@ import unittest
 import yaml
 
 import charts
-from charts import CHART, LIBRARY, ROOT, merged, rendered, template, values_of, workload
+from charts import CHART, INJECTION, LIBRARY, ROOT, merged, rendered, template, values_of, workload
 
 OVERLAYS = ROOT / "k8s/overlays"
 PROMTOOL = ROOT / "build/servers/prometheus/promtool"
@@ -26,13 +26,13 @@ class Charts(unittest.TestCase):
 
     def test_helm_finds_nothing_to_complain_about(self):
         given = yaml.safe_dump(values_of())
-        for words in ((CHART,), (CHART, "--values", "-"), (LIBRARY,)):
+        for words in ((CHART,), (CHART, "--values", "-"), (LIBRARY,), (INJECTION,)):
             done = charts.helm("lint", "--strict", *words, given=given)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_there_is_one_version(self):
         [version] = re.findall(r"^project\(tenure VERSION ([0-9.]+) ", (ROOT / "CMakeLists.txt").read_text(), re.M)
-        for chart in (CHART, LIBRARY):
+        for chart in (CHART, LIBRARY, INJECTION):
             said = yaml.safe_load((chart / "Chart.yaml").read_text())
             self.assertEqual((said["version"], str(said["appVersion"])), (version, version), chart)
             for one in said.get("dependencies", []):
@@ -46,7 +46,7 @@ class Charts(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_each_value_is_told_and_in_the_schema(self):
-        for chart in (CHART, LIBRARY):
+        for chart in (CHART, LIBRARY, INJECTION):
             schema = json.loads((chart / "values.schema.json").read_text())
             told = set(re.findall(r"^\| `([\w.]+)` ", (chart / "README.md").read_text(), re.M))
             for path in self.leaves(schema):
@@ -393,6 +393,95 @@ spec:
             self.assertIn("tenure.container: the pod has several containers", said)
 
 
+class Injection(unittest.TestCase):
+    """The policies of helm/tenure-injection; tests/helm/injection.py has what an API server makes of them."""
+
+    KIND = "admissionregistration.k8s.io/{}/MutatingAdmissionPolicy"
+    VALUES = {"apiVersion": "v1"}
+
+    def objects(self, values=None, *words):
+        return rendered(merged(self.VALUES, values or {}), *words, chart=INJECTION)
+
+    @staticmethod
+    def named(objects, kind, name="injection.tenure.dev"):
+        [one] = [one for one in objects if (one["kind"], one["metadata"]["name"]) == (kind, name)]
+        return one
+
+    def mutation(self, values=None):
+        [one] = self.named(self.objects(values), "MutatingAdmissionPolicy")["spec"]["mutations"]
+        return one["jsonPatch"]["expression"]
+
+    def test_the_newest_version_that_the_cluster_has_is_taken(self):
+        def versions(*known, of=None):
+            words = [word for one in known for word in ("--api-versions", self.KIND.format(one))]
+            return {one["apiVersion"].split("/")[1] for one in self.objects({"apiVersion": of or "auto"}, *words)
+                    if one["kind"].startswith("Mutating")}
+        self.assertEqual(versions("v1", "v1beta1"), {"v1"})
+        self.assertEqual(versions("v1beta1"), {"v1beta1"})
+        self.assertEqual(versions("v1", of="v1beta1"), {"v1beta1"})
+        said = template({}, chart=INJECTION).stderr
+        self.assertIn("this cluster has no MutatingAdmissionPolicy", said)
+        self.assertIn("--feature-gates=MutatingAdmissionPolicy=true", said)
+
+    def test_a_wrong_value_is_refused(self):
+        for values, why in (({"settings": {"store": "etcd"}}, "propertyName 'store'"),
+                            ({"settings": {"TTL": "6s"}}, "propertyName 'TTL'"),
+                            ({"resources": {"limits": {"cpu": 1}}}, "/resources/limits/cpu"),
+                            ({"rbac": {"bindings": [{"namespace": "a"}]}}, "serviceAccount"),
+                            ({"apiVersion": "v2"}, "/apiVersion"), ({"odd": 1}, "odd")):
+            with self.subTest(values):
+                done = template(merged(self.VALUES, values), chart=INJECTION)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn(why, done.stderr)
+
+    def test_values_are_in_the_containers(self):
+        digest = "sha256:" + "a" * 64
+        text = self.mutation({"image": {"repository": "r/t", "digest": digest, "pullPolicy": "Always"}, "probePort": 9000,
+                              "settings": {"ttl": "6s", "health_failures": 20000000, "events": True, "endpoint": ["a", "b"]},
+                              "resources": {"limits": {"memory": "64Mi"}}})
+        self.assertEqual(text.count(f'image: "r/t@{digest}"'), 2)
+        self.assertEqual(text.count('imagePullPolicy: "Always"'), 2)
+        for one in ('"--probe-listen=0.0.0.0:9000"', "containerPort: 9000", '"memory":"64Mi"'):
+            self.assertIn(one, text)
+        said = dict(re.findall(r'env\{name: "TENURE_(\w+)", value: ("[^"]*")\}', text))
+        self.assertEqual(said, {"TTL": '"6s"', "HEALTH_FAILURES": '"20000000"', "EVENTS": '"true"', "ENDPOINT": '"a,b"',
+                                "RUNTIME_DIR": '"/run/tenure/agent"'})
+        text = self.mutation({"image": {"tag": 7}})
+        self.assertIn('image: "tenure:7"', text)
+        self.assertNotIn("--probe-listen", text)
+
+    def test_all_policies_find_the_same_problems(self):
+        objects = self.objects({"probePort": 9000})
+        def variables(kind, name="injection.tenure.dev"):
+            return {one["name"]: one["expression"] for one in self.named(objects, kind, name)["spec"]["variables"]}
+        mutating, refusing = variables("MutatingAdmissionPolicy"), variables("ValidatingAdmissionPolicy")
+        warning = variables("ValidatingAdmissionPolicy", "workloads.injection.tenure.dev")
+        self.assertEqual({key: mutating[key] for key in refusing}, refusing)
+        self.assertEqual({**warning, "pod": "dyn(object)"}, refusing)
+        self.assertIn("containerPort == 9000", refusing["problems"])
+
+    def test_only_the_refusal_outlives_the_release(self):
+        def kept(**values):
+            return [(one["kind"], one["metadata"]["name"]) for one in self.objects(values)
+                    if one["metadata"].get("annotations") == {"helm.sh/resource-policy": "keep"}]
+        self.assertEqual(kept(), [("ValidatingAdmissionPolicy", "injection.tenure.dev"),
+                                  ("ValidatingAdmissionPolicyBinding", "injection.tenure.dev")])
+        self.assertEqual(kept(refuseAfterUninstall=False), [])
+
+    def test_rights(self):
+        objects = self.objects({"rbac": {"bindings": [{"namespace": "team", "serviceAccount": "web"}]}})
+        role = self.named(objects, "ClusterRole", "tenure-member")
+        done = subprocess.run([TENURE, "inject", "-", "--election", "a", "--run-as=1", "--events", "--rbac"], text=True,
+                              capture_output=True, check=True,
+                              input="apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n    - name: a\n"
+                                    "      command: [a]\n")
+        self.assertEqual(role["rules"], list(yaml.safe_load_all(done.stdout))[0]["rules"])
+        [binding] = [one for one in objects if one["kind"] == "RoleBinding"]
+        self.assertEqual(binding["metadata"]["namespace"], "team")
+        self.assertEqual(binding["subjects"], [{"kind": "ServiceAccount", "name": "web", "namespace": "team"}])
+        self.assertFalse([one for one in self.objects({"rbac": {"create": False}}) if one["kind"] == "ClusterRole"])
+
+
 class Documents(unittest.TestCase):
     """What documents tell people to write is taken."""
 
@@ -402,17 +491,18 @@ class Documents(unittest.TestCase):
 
     def test_commands(self):
         tried = 0
-        for path in ("docs/helm.md", "README.md", "helm/tenure/README.md"):
+        for path in ("docs/helm.md", "docs/inject.md", "README.md", "helm/tenure/README.md"):
             for command in self.commands(path):
                 if command[1] in ("install", "upgrade"):
                     words = [one for one in command[2:] if one != "--reuse-values"]
                     given = yaml.safe_dump(values_of()) if command[1] == "upgrade" else "{}"
-                    done = charts.helm("template", words[0], ROOT / words[1], *words[2:], "--values", "-", given=given)
+                    done = charts.helm("template", words[0], ROOT / words[1], *words[2:], "--values", "-",
+                                       "--api-versions", Injection.KIND.format("v1"), given=given)
                     self.assertEqual(done.returncode, 0, f"{path}: {command}: {done.stderr}")
                     tried += 1
                 else:
                     self.assertEqual(charts.helm(command[1], "--help").returncode, 0, command)
-        self.assertEqual(tried, 4)
+        self.assertEqual(tried, 5)
 
     def test_values(self):
         blocks = [yaml.safe_load(one) for one in re.findall(r"^```yaml\n(.*?)^```", (ROOT / "docs/helm.md").read_text(), re.M | re.S)]
