@@ -54,13 +54,14 @@ foreach(patch IN LISTS patches)
   list(APPEND TENURE_MUTATED ${touched})
 endforeach()
 
-# tenure_room(NAME KNOWS other rooms [APART a.cpp ...])
+# tenure_room(NAME KNOWS other rooms [SMALL] [APART a.cpp ...])
 #
-# A room is a static library of all sources in its folder. APART are those whose private names clash with those of
+# A room is a static library of all sources in its folder. SMALL is for what runs once, at a start or for a command: it is
+# compiled for size. APART are those whose private names clash with those of
 # others. tests/headers compiles headers one by one, so that each of them is self-sufficient. tests/unit/layering, not
 # this file alone, checks which room may include which.
 function(tenure_room name)
-  cmake_parse_arguments(room "" "" "KNOWS;APART" ${ARGN})
+  cmake_parse_arguments(room "SMALL" "" "KNOWS;APART" ${ARGN})
   file(GLOB_RECURSE sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *.cpp)
   list(FILTER sources EXCLUDE REGEX "^main\\.cpp$")
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS *.hpp *.h)
@@ -68,6 +69,9 @@ function(tenure_room name)
   target_sources(tenure_${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/agent FILES ${headers})
   target_include_directories(tenure_${name} PUBLIC ${PROJECT_SOURCE_DIR}/agent)
   target_link_libraries(tenure_${name} PUBLIC tenure_flags)
+  if(room_SMALL)
+    target_compile_options(tenure_${name} PRIVATE $<$<CONFIG:Release>:-Os>)
+  endif()
   foreach(other IN LISTS room_KNOWS)
     target_link_libraries(tenure_${name} PUBLIC tenure_${other})
   endforeach()
