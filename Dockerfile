@@ -12,7 +12,7 @@ ARG TARGETARCH
 WORKDIR /tenure
 # Packages change less often than sources.
 COPY dev ./
-RUN ./dev packages --arch "$TARGETARCH" ccache
+RUN ./dev packages --arch "$TARGETARCH" ccache python3
 # Those of Debian's package: a base may trust others besides.
 RUN mkdir -p /image/etc/ssl/certs && \
     cat /usr/share/ca-certificates/mozilla/*.crt >/image/etc/ssl/certs/ca-certificates.crt
@@ -21,12 +21,21 @@ ARG COMMIT=""
 RUN --mount=type=cache,id=tenure-ccache,target=/root/.cache/ccache \
     TENURE_COMMIT="$COMMIT" ./dev build --arch "$TARGETARCH" && cp build/*/tenure /image/tenure
 
+# `--target sbom` leaves only what is linked into the program (docs/release.md).
+FROM build AS described
+ARG SOURCE_DATE_EPOCH=0
+RUN mkdir /sbom && SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" packaging/sbom build/*/ >/sbom/tenure.spdx.json
+FROM scratch AS sbom
+COPY --from=described /sbom /
+
 FROM scratch
 ARG COMMIT=""
+ARG VERSION=""
 LABEL org.opencontainers.image.title="tenure" \
       org.opencontainers.image.description="Leader election that stops the old leader" \
       org.opencontainers.image.licenses="Apache-2.0" \
-      org.opencontainers.image.revision="$COMMIT"
+      org.opencontainers.image.revision="$COMMIT" \
+      org.opencontainers.image.version="$VERSION"
 COPY --from=build /image /
 # A number, so that the kubelet can see that it is not root.
 USER 65532:65532
