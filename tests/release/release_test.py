@@ -2,6 +2,7 @@
 """release_test.py --tenure TENURE [TEST]...: what packaging/ makes of one binary, and of what its build has left."""
 import argparse
 import hashlib
+import importlib.machinery
 import io
 import json
 import os
@@ -13,6 +14,7 @@ import sys
 import tarfile
 import tempfile
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EPOCH = 1700000000
@@ -298,6 +300,18 @@ class Sbom(unittest.TestCase):
         self.assertEqual((program["versionInfo"], program["sourceInfo"]),
                          (said["version"], "built from commit " + (said["commit"] or "unknown")))
         self.assertIn(self.packages["SPDXRef-prometheus-cpp"]["versionInfo"], (ROOT / "third_party/prometheus-cpp/README.md").read_text())
+
+    def test_a_file_of_two_architectures_is_of_that_of_the_program(self):
+        sbom = importlib.machinery.SourceFileLoader("sbom", str(ROOT / "packaging/sbom")).load_module()
+        with tempfile.TemporaryDirectory() as folder:
+            dpkg = pathlib.Path(folder, "dpkg")
+            dpkg.write_text("#!/bin/sh\necho 'linux-libc-dev:amd64, linux-libc-dev:arm64: /a.h'\necho 'nlohmann-json3-dev: /b.h'\n")
+            dpkg.chmod(0o755)
+            with unittest.mock.patch.dict(os.environ, {"PATH": f"{folder}:{os.environ['PATH']}"}):
+                for architecture in ("amd64", "arm64"):
+                    found = sbom.packages_of([pathlib.Path("/a.h"), pathlib.Path("/b.h")], architecture)
+                    self.assertEqual({str(path): owner for path, owner in found.items()},
+                                     {"/a.h": f"linux-libc-dev:{architecture}", "/b.h": "nlohmann-json3-dev"})
 
     def test_it_is_spdx(self):
         self.assertEqual((self.document["spdxVersion"], self.document["dataLicense"], self.document["SPDXID"]),
