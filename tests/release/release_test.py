@@ -109,7 +109,7 @@ class Same(unittest.TestCase):
         architecture = run("dpkg", "--print-architecture").strip()
         self.assertEqual(sorted(first), sorted([
             f"tenure-{version()}-linux-{architecture}.tar.gz", f"tenure_{version()}_{architecture}.deb",
-            f"tenure-{version()}.tgz", f"tenure-library-{version()}.tgz"]))
+            f"tenure-{version()}.tgz", f"tenure-injection-{version()}.tgz", f"tenure-library-{version()}.tgz"]))
         self.assertEqual(sorted(second), sorted(first))
         for name, content in first.items():
             self.assertTrue(content == second[name], f"{name} differs")
@@ -213,7 +213,7 @@ class Version(unittest.TestCase):
 
     def test_it_is_the_same_everywhere(self):
         self.assertRegex(run(tenure, "--version"), rf"^tenure {re.escape(version())}( |$)")
-        for chart in ("tenure", "tenure-library"):
+        for chart in ("tenure", "tenure-injection", "tenure-library"):
             text = (ROOT / "helm" / chart / "Chart.yaml").read_text()
             numbers = re.findall(r"^(?:version|appVersion|    version): (\S+)$", text, re.M)
             self.assertGreaterEqual(len(numbers), 2, chart)
