@@ -4,6 +4,7 @@ import concurrent.futures
 import itertools
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -121,9 +122,44 @@ class Lifecycle(Release):
         self.assertIn(self.becomes_active([active]), others)
         self.judge()
 
-    def shell(self, command):
-        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True,
-                              env={**os.environ, **self.cluster.variables()}, timeout=PATIENCE)
+    def test_what_readme_says_installs_shows_kills_upgrades_and_uninstalls(self):
+        page = (charts.ROOT / "README.md").read_text().partition("\n## In Kubernetes\n")[2]
+        block = re.search(r"(?m)(?:^    .*\n)+", page)[0].replace("\\\n", "")
+        install, lease, kill, upgrade, uninstall = (line.split("#")[0].strip() for line in block.splitlines())
+        # The program of the tests takes the place of the reader's, and stamps.
+        values = self.values()
+        more = self.cluster.folder / (self.space + ".yaml")
+        more.write_text(yaml.safe_dump({"env": values["env"], "volumes": values["volumes"], "volumeMounts": values["volumeMounts"],
+                                        "image": {"tag": "1"}, "tenure": {"image": {"tag": "1"}}}))
+        for example, ours in (("registry.example/work", WORK), ("registry.example/tenure", TENURE),
+                              ("{/bin/work}", "{/bin/worker,/stamps,$(POD_NAME),obedient}")):
+            self.assertIn(example, install)
+            install = install.replace(example, ours)
+        self.as_a_reader(f"{install} --values {more}")
+        active, others = self.active_and_standby()
+        self.assertIn(active + "_tenure-", self.as_a_reader(lease))
+        self.assertIn(" POD", kill)
+        self.as_a_reader(kill.replace(" POD", " " + active))
+        self.assertIn(self.becomes_active([active]), others)
+        self.as_a_reader(upgrade)
+        self.rolled_to(":2")
+        self.judge(least_terms=3)
+        self.as_a_reader(uninstall)
+        until(lambda: not self.pods(), "no pod is left", PATIENCE)
+
+    def as_a_reader(self, command):
+        """In the directory of the project, with this namespace as the one of the context."""
+        settings = self.cluster.folder / (self.space + ".kubeconfig")
+        if not settings.exists():
+            shutil.copy(self.cluster.variables()["KUBECONFIG"], settings)
+            self.shell(f"kubectl config set-context --current --namespace={self.space}", KUBECONFIG=settings)
+        return self.shell(command, KUBECONFIG=settings)
+
+    def shell(self, command, **more):
+        variables = {**os.environ, **self.cluster.variables(), **more}
+        variables["PATH"] = f"{charts.HELM.parent}:{variables['PATH']}"
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=variables, cwd=charts.ROOT,
+                              timeout=PATIENCE)
         self.assertEqual(done.returncode, 0, command + "\n" + done.stdout + done.stderr)
         return done.stdout
 
