@@ -502,7 +502,7 @@ class Documents(unittest.TestCase):
                     tried += 1
                 else:
                     self.assertEqual(charts.helm(command[1], "--help").returncode, 0, command)
-        self.assertEqual(tried, 5)
+        self.assertEqual(tried, 6)
 
     def test_values(self):
         blocks = [yaml.safe_load(one) for one in re.findall(r"^```yaml\n(.*?)^```", (ROOT / "docs/helm.md").read_text(), re.M | re.S)]
