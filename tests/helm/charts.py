@@ -83,6 +83,13 @@ def matrix():
     yield "slots", merged(values_of(way="none"), {"replicas": 3, "tenure": {"slots": 2, "rbac": {"leases": "named"}}})
 
 
+def readme_commands():
+    """What README says to do with a cluster, one command after the other."""
+    page = (ROOT / "README.md").read_text().partition("\n## In Kubernetes\n")[2]
+    block = re.search(r"(?m)(?:^    .*\n)+", page)[0].replace("\\\n", "")
+    return [line.split("#")[0].strip() for line in block.splitlines()]
+
+
 def helm(*words, given=None, variables=None):
     """The ended process. What Helm says of links in the chart is left out."""
     done = subprocess.run([HELM, *map(str, words)], input=given, capture_output=True, text=True,

@@ -4,7 +4,6 @@ import concurrent.futures
 import itertools
 import os
 import pathlib
-import re
 import shutil
 import signal
 import subprocess
@@ -123,9 +122,7 @@ class Lifecycle(Release):
         self.judge()
 
     def test_what_readme_says_installs_shows_kills_upgrades_and_uninstalls(self):
-        page = (charts.ROOT / "README.md").read_text().partition("\n## In Kubernetes\n")[2]
-        block = re.search(r"(?m)(?:^    .*\n)+", page)[0].replace("\\\n", "")
-        install, lease, kill, upgrade, uninstall = (line.split("#")[0].strip() for line in block.splitlines())
+        install, lease, kill, upgrade, uninstall = charts.readme_commands()
         # The program of the tests takes the place of the reader's, and stamps.
         values = self.values()
         more = self.cluster.folder / (self.space + ".yaml")
