@@ -184,6 +184,22 @@ TEST_F(ServerConnection, ClientThatDoesNotReadIsAskedNothingMoreAndDroppedInTheE
   EXPECT_TRUE(t.connection.wanted().close);
 }
 
+/// The deadline of its handler counts no more.
+TEST_F(ServerConnection, AnAnswerHasAllItsTimeToBeRead) {
+  http::http_limits patience = limits;
+  patience.write = 1h;
+  http::connection_group patient(patience, counted);
+  talk slow(patient);
+  slow.room = 10;
+  slow.hear(get("/1"));
+  slow.connection.stalled(slow.now);
+  slow.wait(limits.answer + limits.read);
+  EXPECT_FALSE(slow.connection.wanted().close);
+  slow.room = 1'000;
+  slow.turn();
+  EXPECT_THAT(slow.sent, EndsWith("to /1"));
+}
+
 TEST_F(ServerConnection, EachStageHasItsDeadline) {
   EXPECT_EQ(t.connection.wanted().until, t.now + limits.idle);
   t.now += 1s;
@@ -301,6 +317,18 @@ TEST_F(HeldConnection, AnswersWhenItsTimeIsOver) {
   t.hear(get("/wait"));
   EXPECT_EQ(t.connection.wanted().until, t.now + 10s);
   t.wait(10s);
+  EXPECT_THAT(t.sent, EndsWith("nothing new"));
+}
+
+TEST_F(HeldConnection, AnAnswerAtTheEndOfItsTimeHasAllItsTimeToBeRead) {
+  t.hear(get("/wait"));
+  t.room = 10;
+  t.wait(10s);
+  t.connection.stalled(t.now);
+  t.wait(1s);
+  EXPECT_FALSE(t.connection.wanted().close);
+  t.room = 1'000;
+  t.turn();
   EXPECT_THAT(t.sent, EndsWith("nothing new"));
 }
 

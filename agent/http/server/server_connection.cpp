@@ -243,6 +243,7 @@ void server_connection::answer(std::optional<http::answer> what, core::time_poin
 }
 
 void server_connection::give(const response& what) {
+  until_ = core::never;  // the deadline of its sending is `write_by_`
   last_ = last_ || of_.stopping || ++requests_ >= of_.limits.requests_per_connection;
   of_.counted.answered(what.status);
   append_response(out_, what, {.head = head_, .last = last_}, of_.date);
