@@ -328,8 +328,10 @@ TEST_F(ConsulContradiction, ASemaphoreOfAMillionHoldersIsNotReadAsOne) {
              number + '"';
   }
   fake_.put("db0/.lock", value + "]}", stores::consul::semaphore_flags);
-  const fake_consul::reply shown = fake_.truth("GET /v1/kv/db0/?recurse HTTP/1.1\r\n\r\n");
-  fake_.on("read", [&shown](peer& to, const std::string&) { fake_consul::say(to, shown); });
+  fake_consul::reply shown = fake_.truth("GET /v1/kv/db0/?recurse HTTP/1.1\r\n\r\n");
+  fake_.on("read", [shown = std::move(shown)](peer& to, const std::string&) {
+    fake_consul::say(to, shown);
+  });
   auto a = join("a", 3);
   a->answer_within(patience);
   EXPECT_THAT(words(a->acquire()), HasSubstr("unknown: the key db0/.lock is not a semaphore"));

@@ -112,10 +112,10 @@ TEST_F(HostileConsulWatch, AnswersWithoutAChangeAreNotAskedForWithoutAPause) {
 /// All of it is valid, as fast as the network carries it: the store takes 2,048 at once and 512 a
 /// second.
 TEST_F(HostileConsulWatch, ChangesWithoutEndAreTakenAtABoundedRateAndRenewalsGoOn) {
-  std::atomic<std::uint64_t> index = 1000;
-  fake_.on("watch", [this, &index](peer& to, const std::string& request) {
+  const auto index = std::make_shared<std::atomic<std::uint64_t>>(1000);
+  fake_.on("watch", [this, index](peer& to, const std::string& request) {
     fake_consul::reply what = fake_.truth(request);
-    what.index = ++index;
+    what.index = ++*index;
     fake_consul::say(to, what);
   });
   auto a = join();
@@ -126,10 +126,10 @@ TEST_F(HostileConsulWatch, ChangesWithoutEndAreTakenAtABoundedRateAndRenewalsGoO
 }
 
 TEST_F(HostileConsulWatch, AnIndexThatGoesBackAndForthIsTakenAtABoundedRate) {
-  std::atomic<std::uint64_t> turn = 0;
-  fake_.on("watch", [this, &turn](peer& to, const std::string& request) {
+  const auto turn = std::make_shared<std::atomic<std::uint64_t>>(0);
+  fake_.on("watch", [this, turn](peer& to, const std::string& request) {
     fake_consul::reply what = fake_.truth(request);
-    what.index = 2000 - ++turn % 2;
+    what.index = 2000 - ++*turn % 2;
     fake_consul::say(to, what);
   });
   auto a = join();

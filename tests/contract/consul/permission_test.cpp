@@ -118,25 +118,25 @@ TEST_F(ConsulToken, EachCallThatWasRefusedIsSentAgainWithTheTokenOfNow) {
   auto a = join(with);
   const stores::grant held = a->hold();
   a->answer_within(patience);
-  std::atomic<int> arrived = 0;
-  std::atomic<bool> replaced = false;
+  const auto arrived = std::make_shared<std::atomic<int>>(0);
+  const auto replaced = std::make_shared<std::atomic<bool>>(false);
   for (const char* name : {"renew", "look"}) {
-    fake_.on(name, [&](peer& to, const std::string& request) {
+    fake_.on(name, [this, arrived, replaced](peer& to, const std::string& request) {
       if (request.contains("X-Consul-Token: new"))
         return fake_consul::say(to, fake_.truth(request));
       // Not before both have left, and whichever is last replaces the file.
-      if (++arrived == 2) {
+      if (++*arrived == 2) {
         write_token("new");
-        replaced = true;
+        *replaced = true;
       }
-      while (!replaced) {
+      while (!*replaced) {
         if (to.closed_within(1ms)) return;
       }
       status("403 Forbidden", "ACL not found")(to, request);
     });
   }
   EXPECT_EQ(words(a->renew(term(held.version))), "renewed");
-  EXPECT_EQ(arrived, 2) << "no call was sent more than once with the old one";
+  EXPECT_EQ(*arrived, 2) << "no call was sent more than once with the old one";
 }
 
 TEST_F(ConsulToken, ATokenThatStaysRefusedIsNotSentAgainAndAgain) {

@@ -84,9 +84,9 @@ TEST_P(HostileReply, AtTheOpeningIsSaid) {
 }
 
 TEST_F(HostileEtcd, AVersionThatCannotBeReadIsAskedForAgain) {
-  std::atomic<int> asked = 0;
-  fake_.on("/version", [&asked](peer& to, const std::string&) {
-    to.reply(asked++ == 0 ? "hello" : R"({"etcdserver":"3.5.26","etcdcluster":"3.5.0"})");
+  const auto asked = std::make_shared<std::atomic<int>>(0);
+  fake_.on("/version", [asked](peer& to, const std::string&) {
+    to.reply((*asked)++ == 0 ? "hello" : R"({"etcdserver":"3.5.26","etcdcluster":"3.5.0"})");
   });
   member a(loop_, settings("a", {fake_.endpoint()}));
   const auto opened = a.open();

@@ -107,33 +107,33 @@ TEST_P(HostileWatchReply, IsToldAndTriedAgainAfterAPause) {
 TEST_F(HostileWatch, RepliesWithoutEndAreTakenAtABoundedRateAndRenewalsGoOn) {
   constexpr std::size_t more_than_a_burst = std::size_t{16} << 20U;
   constexpr int many_renewals = 3'000;
-  std::atomic<std::size_t> sent = 0;
-  fake_.on(watch_path, [&sent](peer& to, const std::string&) {
+  const auto sent = std::make_shared<std::atomic<std::size_t>>(0);
+  fake_.on(watch_path, [sent](peer& to, const std::string&) {
     std::string piece;
     while (piece.size() < 65'536) piece += R"({"result":{)" + header() + R"(,"watch_id":"-1"}})";
     to.send("HTTP/1.1 200 OK\r\n\r\n" + created());
-    while (to.send(piece)) sent += piece.size();
+    while (to.send(piece)) *sent += piece.size();
   });
   auto a = join(settings("a", {fake_.endpoint()}));
   const stores::grant held = a->hold();
-  for (int i = 0; i < many_renewals && sent < more_than_a_burst; ++i) {
+  for (int i = 0; i < many_renewals && *sent < more_than_a_burst; ++i) {
     ASSERT_EQ(words(renew(*a, held.version, renewal_time)), "renewed");
   }
-  EXPECT_LT(sent, more_than_a_burst);
+  EXPECT_LT(*sent, more_than_a_burst);
   a->close();
 }
 
 /// A member that has lost its leader ends such a watch by itself; any other stays silent for ever.
 TEST_F(HostileWatch, AsksForItsEndWhereTheMemberHasNoLeader) {
-  std::atomic<bool> asked = false;
-  fake_.on(watch_path, [&asked](peer& to, const std::string& request) {
-    if (request.contains("Grpc-Metadata-hasleader: true\r\n")) asked = true;
+  const auto asked = std::make_shared<std::atomic<bool>>(false);
+  fake_.on(watch_path, [asked](peer& to, const std::string& request) {
+    if (request.contains("Grpc-Metadata-hasleader: true\r\n")) *asked = true;
     to.send("HTTP/1.1 200 OK\r\n\r\n" + created());
     to.closed();
   });
   const auto a = join(settings("a", {fake_.endpoint()}));
   const auto seen = a->watch();
-  EXPECT_TRUE(eventually([&] { return asked.load(); }));
+  EXPECT_TRUE(eventually([&] { return asked->load(); }));
 }
 
 /// The store was restored from a backup between the read, at revision 5, and the watch. It answers

@@ -105,20 +105,20 @@ TEST_F(HostileCluster, ASliceMovesWithOneWrite) {
 
 TEST_F(HostileCluster, AWriteOfAnEarlierTermThatArrivesLateChangesNothing) {
   auto a = join("db-0");
-  std::atomic<bool> is_held = false;
-  std::atomic<bool> let_go = false;
-  fake_.on("write", [&](peer& to, const std::string& request) {
-    if (request.contains("\"active\"") && !is_held.exchange(true)) {
-      while (!let_go && !to.closed_within(std::chrono::milliseconds(5))) {
+  const auto is_held = std::make_shared<std::atomic<bool>>(false);
+  const auto let_go = std::make_shared<std::atomic<bool>>(false);
+  fake_.on("write", [this, is_held, let_go](peer& to, const std::string& request) {
+    if (request.contains("\"active\"") && !is_held->exchange(true)) {
+      while (!*let_go && !to.closed_within(std::chrono::milliseconds(5))) {
       }
     }
     fake_.answer_truly(to, request);
   });
   a->want(active(7));
-  ASSERT_TRUE(eventually([&] { return is_held.load(); }));
+  ASSERT_TRUE(eventually([&] { return is_held->load(); }));
   auto b = join("db-1");
   b->show(active(9));
-  let_go = true;
+  *let_go = true;
   ASSERT_TRUE(eventually([&] { return a->lines_with("has version 9, later than ours, 7") == 1; }))
       << a->said();
   EXPECT_EQ(fake_.labelled(), "db-1");
