@@ -307,7 +307,7 @@ TEST_F(ConsulContradiction, ALockKeyThatIsNoSemaphoreIsNeverTaken) {
         std::string(R"({"Limit":3,"Limit":4,"Holders":{}})"),
         std::string(R"({"Limit":3,"Holders":{},"Changes":-1})"),
         R"({"Limit":3,"Holders":)" + std::string(1000, '[') + std::string(1000, ']') + "}",
-        std::string("{\"Limit\":3,\"Holders\":{}}\0", 26)}) {
+        std::string("{\"Limit\":3,\"Holders\":{}}\0", 25)}) {
     fake_.put("db0/.lock", value, stores::consul::semaphore_flags);
     auto a = join("a", 3);
     const int before = fake_.count("write");
