@@ -42,6 +42,7 @@ struct one_call {
   std::size_t endpoint = 0;    ///< being asked now
   std::size_t endpoints_left;  ///< still to be asked after this one
   int sign_ins = 0;
+  bool joined = false;                    ///< waits for a sign-in that began before it
   std::optional<base::timer> patience{};  ///< while it waits for a token
 };
 
@@ -66,6 +67,7 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
   void failed(const call_ptr& c, call_failure why);
   void finish(const call_ptr& c, reply_or_failure outcome);
   void sign_in(const call_ptr& c);
+  void ask_for_token();
   void signed_in(std::expected<void, call_failure> outcome);
   void wait_for_token(const call_ptr& c);
   void leave(std::size_t endpoint);
@@ -167,8 +169,17 @@ void cluster::state::finish(const call_ptr& c, reply_or_failure outcome) {
 /// One sign-in at a time; calls that need a token meanwhile wait for it.
 void cluster::state::sign_in(const call_ptr& c) {
   ++c->sign_ins;
+  c->joined = signing_in;
   wait_for_token(c);
-  if (std::exchange(signing_in, true)) return;
+  if (!signing_in) ask_for_token();
+}
+
+/// Signs in for all that wait, with the password that is in the file now.
+/// Precondition: at least one call waits, and no sign-in is under way.
+void cluster::state::ask_for_token() {
+  signing_in = true;
+  for (const call_ptr& one : for_token) one->joined = false;
+  const call_ptr c = for_token.front();
   const auto password = read_password(secrets.password_file);
   if (!password) {
     return signed_in(
@@ -218,9 +229,16 @@ void cluster::state::wait_for_token(const call_ptr& c) {
   });
 }
 
+/// A refusal is not for the calls that joined: the password may have been changed since it was
+/// read. They sign in anew, all at once.
 void cluster::state::signed_in(std::expected<void, call_failure> outcome) {
   signing_in = false;
-  const auto waiting = std::exchange(for_token, {});
+  auto waiting = std::exchange(for_token, {});
+  if (!outcome && !is_of_this_endpoint(outcome.error().meaning)) {
+    const auto joined = [](const call_ptr& c) { return c->joined; };
+    std::ranges::copy_if(waiting, std::back_inserter(for_token), joined);
+    std::erase_if(waiting, joined);
+  }
   for (const call_ptr& c : waiting) c->patience.reset();
   for (const call_ptr& c : waiting) {
     if (outcome) {
@@ -230,6 +248,7 @@ void cluster::state::signed_in(std::expected<void, call_failure> outcome) {
     }
     if (closed) return;
   }
+  if (!for_token.empty() && !signing_in) ask_for_token();
 }
 
 cluster::cluster(base::event_loop& on, const http::http_connector& connect,

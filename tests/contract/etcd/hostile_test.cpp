@@ -235,5 +235,48 @@ TEST_F(HostileEtcd, CallWaitsForASignInOfAnotherNoLongerThanItsOwnDeadline) {
   EXPECT_FALSE(patient_is_over) << "the one with the later deadline waits on";
 }
 
+TEST_F(HostileEtcd, RefusalOfThePasswordBeforeIsNotForACallThatCameAfterTheChange) {
+  const temporary_directory folder;
+  std::ofstream(folder / "password") << "before";
+  stores::setup with = settings("a", {fake_.endpoint()});
+  with.secure.user = "root";
+  with.secure.password_file = folder / "password";
+  fake_.on("/v3/auth/authenticate", "{" + header() + R"(,"token":"t"})");
+  auto a = join(with);
+  const stores::grant held = a->hold();
+  const auto refuse = [](peer& to, int status, const std::string& said) {
+    to.send("HTTP/1.1 " + std::to_string(status) +
+            " No\r\nContent-Length: " + std::to_string(said.size()) + "\r\n\r\n" + said);
+  };
+  fake_.on("/v3/kv/txn", [refuse](peer& to, const std::string&) {
+    refuse(to, 401, R"({"code":16,"message":"etcdserver: invalid auth token"})");
+  });
+  const auto changed = std::make_shared<std::atomic<bool>>(false);
+  fake_.on("/v3/auth/authenticate", [refuse, changed](peer& to, const std::string& request) {
+    if (field_of(request, "password") == "after") {
+      to.reply("{" + header() + R"(,"token":"u"})");
+      return;
+    }
+    while (!*changed) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    refuse(
+        to, 400,
+        R"({"code":3,"message":"etcdserver: authentication failed, invalid user ID or password"})");
+  });
+  std::optional<std::string> first;
+  std::optional<std::string> second;
+  const auto note = [](std::optional<std::string>& into) {
+    return [&into](const stores::release_outcome& what) { into = words(what); };
+  };
+  (*a)->release(core::election_index{0}, held.version, {}, soon(), note(first));
+  ASSERT_TRUE(eventually([&] { return fake_.count("/v3/auth/authenticate") == 2; }));
+  fake_.on("/v3/kv/txn", "{" + header() + R"(,"succeeded":true})");
+  std::ofstream(folder / "password") << "after";
+  (*a)->release(core::election_index{0}, held.version, {}, soon(), note(second));
+  *changed = true;
+  ASSERT_TRUE(eventually([&] { return first && second; }));
+  EXPECT_THAT(*first, AllOf(StartsWith("unknown"), HasSubstr("cannot sign in")));
+  EXPECT_EQ(*second, "released");
+}
+
 }  // namespace
 }  // namespace tenure::tests
