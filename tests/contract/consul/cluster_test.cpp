@@ -56,6 +56,8 @@ TEST_P(ConsulCluster, AnAgentThatIsGoneOrSilentIsLeftForTheNextOne) {
   auto a = join(with_endpoints(settings("a", 30s), {"http://127.0.0.1:1", cluster_->endpoint(first),
                                                     cluster_->endpoint(leader)}));
   const stores::grant held = a->hold();
+  // The silent one must not take so much time that the session ends.
+  a->answer_within(10s);
   cluster_->freeze(first);
   EXPECT_TRUE(renews(*a, held.version));
   const auto seen = a->watch();
