@@ -114,6 +114,12 @@ workload::hooks hooked_workload::make_hooks(const std::shared_ptr<process>& loop
 }
 
 bool hooked_workload::hears(bool is_gain, std::uint64_t version) {
+  // After a restore, whoever checks versions is reset (docs/safety.md): what was stopped before it,
+  // and known here only since, is not compared with what is granted now.
+  const std::uint64_t newest = stage_.referee.newest_version();
+  if (is_gain && stage_.referee.was_restored() && version <= newest && newest < stopped_) {
+    stopped_ = 0;
+  }
   if (is_gain && version <= stopped_) return false;
   stopped_ = is_gain ? stopped_ : std::max(stopped_, version);
   left_alone_at_.reset();

@@ -47,6 +47,7 @@ void judge::created(const std::string& key, std::uint64_t revision, std::int64_t
   if (which.empty()) return;
   changed_[which] = world_.now;
   say(key + " is there in version " + std::to_string(revision));
+  newest_ = std::max(newest_, revision);
   // As lease_ids of stores/etcd makes them: the upper part is the session's.
   constexpr int session_shift = 24;
   const auto session = lease >> session_shift;
@@ -125,6 +126,7 @@ void judge::erased(const std::string& key, std::uint64_t create_revision, erased
 /// needs to know of it.
 void judge::restored(const std::vector<restored_key>& there, std::uint64_t revision) {
   was_restored_ = true;
+  newest_ = revision;
   say("restored, at revision " + std::to_string(revision));
   auto before = std::exchange(present_, {});
   for (const restored_key& one : there) {

@@ -52,6 +52,8 @@ class judge final : public store_witness {
   /// because somebody has written it again as it was.
   void put_back(const std::string& key, std::uint64_t version, bool by_holder);
   [[nodiscard]] bool was_restored() const { return was_restored_; }
+  /// The largest version that the store has given since its newest restore.
+  [[nodiscard]] std::uint64_t newest_version() const { return newest_; }
   void leases_begin_anew() override;
   /// If nobody has agreed any more, the number stays until somebody does. Who relies on what was
   /// taken away may take a slot for so long as a campaign lasts (docs/safety.md).
@@ -311,6 +313,7 @@ class judge final : public store_witness {
   std::map<of_member, std::uint64_t> out_of_sight_;  ///< versions
   std::uint64_t entered_ = 0;
   bool was_restored_ = false;
+  std::uint64_t newest_ = 0;  ///< version, since the newest restore
 };
 
 }  // namespace tenure::shell
