@@ -75,7 +75,7 @@ member::member(stage& s, const pod_machine& on, std::uint32_t incarnation,
       loop_(std::make_shared<process>(s.in, on.clock)),
       heard_{.shown = std::vector<std::optional<std::vector<std::uint64_t>>>(s.elections.size()),
              .campaigns = [this](core::election_index which) { judge_campaign(which); },
-             .hears = [this] { note_overdue(); },
+             .hears = [this] { note_terms(); },
              .believes = [this](std::optional<std::uint64_t> late) { judge_beliefs(late); }},
       guarded_(owned.guarded),
       log_(log::log_form::logfmt,
@@ -173,12 +173,14 @@ bool member::is_in_term() const {
   return false;
 }
 
-void member::note_overdue() {
+void member::note_terms() {
+  present_.clear();
   overdue_.clear();
   for (std::size_t e = 0; e < stage_.elections.size(); ++e) {
     const core::lease* const one = term_of(e);
-    if (one == nullptr || one->stop_at > loop_->now()) continue;
-    overdue_.push_back(stage_.judged(e, one->version));
+    if (one == nullptr) continue;
+    present_.push_back(stage_.judged(e, one->version));
+    if (one->stop_at <= loop_->now()) overdue_.push_back(present_.back());
   }
 }
 
@@ -190,7 +192,9 @@ void member::judge_beliefs(std::optional<std::uint64_t> late) {
     const std::uint64_t version = stage_.judged(e, one->version);
     const std::string who =
         "pod " + std::to_string(on_.number) + " in version " + std::to_string(version);
-    if (late == version) stage_.referee.broke(rule::believed_late_grant, who);
+    // The answer to an older try changes nothing of a term that the answer to a newer one began.
+    const bool is_new = std::ranges::find(present_, version) == present_.end();
+    if (late == version && is_new) stage_.referee.broke(rule::believed_late_grant, who);
     if (std::ranges::find(overdue_, version) != overdue_.end()) {
       stage_.referee.broke(rule::believed_late_reply, who);
     }

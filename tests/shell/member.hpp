@@ -75,7 +75,7 @@ class member {
  private:
   [[nodiscard]] const core::lease* term_of(std::size_t election) const;
   void judge_campaign(core::election_index which);
-  void note_overdue();
+  void note_terms();
   void judge_beliefs(std::optional<std::uint64_t> late);
   void judge_line(const std::string& line);
 
@@ -84,6 +84,7 @@ class member {
   std::shared_ptr<process> loop_;
   heard_of_store heard_;
   guarded_pod* guarded_;
+  std::vector<std::uint64_t> present_;  ///< terms that it was in when it heard
   std::vector<std::uint64_t> overdue_;  ///< terms that it should have stopped before it heard
   bool has_said_how_to_accept_ = false;
   log::logger log_;
