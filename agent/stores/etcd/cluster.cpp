@@ -1,6 +1,8 @@
 #include "stores/etcd/cluster.hpp"
 
+#include <algorithm>
 #include <deque>
+#include <iterator>
 #include <optional>
 #include <utility>
 

@@ -1,11 +1,8 @@
 // Users and passwords: signing in, being refused, and etcd forgetting who we are.
 
-#include <fstream>
-
 #include "etcd_scene.hpp"
 #include "servers/plain_http.hpp"
 #include "stores/etcd/codec.hpp"
-#include "support/temporary_directory.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -17,23 +14,16 @@ using testing::StartsWith;
 
 class EtcdAuth : public EtcdNode {
  protected:
-  void write_password(const std::string& text) const {
-    std::ofstream(folder_ / "password") << text << "\n";
-  }
-
   /// Settings of a user whose password is in the file.
   [[nodiscard]] stores::setup user(const std::string& name, const std::string& password) const {
-    write_password(password);
-    stores::setup made = settings("a", {etcd_->endpoint()});
-    made.secure.user = name;
-    made.secure.password_file = folder_ / "password";
-    return made;
+    password_.write(password);
+    return password_.of(name, settings("a", {etcd_->endpoint()}));
   }
 
   /// Runs the gateway's `path` as root, whose password is "secret".
   void as_root(const std::string& path, const std::string& body) const;
 
-  temporary_directory folder_;
+  password_file password_;
 };
 
 INSTANTIATE_TEST_SUITE_P(Servers, EtcdAuth, testing::ValuesIn(servers::etcd_releases()),
@@ -66,7 +56,7 @@ TEST_P(EtcdAuth, NoUserWhereOneIsWantedEndsTheAgentWithAdvice) {
 
 TEST_P(EtcdAuth, MissingPasswordFileEndsTheAgentAndIsNamed) {
   stores::setup with = user("root", "secret");
-  with.secure.password_file = folder_ / "absent";
+  with.secure.password_file = password_.folder / "absent";
   member a(loop_, with);
   EXPECT_THAT(words(a.open()),
               AllOf(StartsWith("error: "), HasSubstr("absent: No such file"), HasSubstr("ENOENT")));
@@ -109,7 +99,7 @@ TEST_P(EtcdAuth, ChangedPasswordIsReadAgainFromItsFile) {
   etcd_->wait_until_healthy();
   EXPECT_THAT(words(release(*a, held.version, renewal_time)),
               AllOf(StartsWith("unknown"), HasSubstr("cannot sign in")));
-  write_password("another");
+  password_.write("another");
   EXPECT_EQ(words(release(*a, held.version, renewal_time)), "released");
 }
 

@@ -2,6 +2,7 @@
 
 #include <boost/asio/steady_timer.hpp>
 #include <charconv>
+#include <fstream>
 #include <optional>
 #include <utility>
 
@@ -61,6 +62,16 @@ bool etcd_scene::eventually(const std::function<bool()>& condition) {
   look.cancel();
   loop_.context().poll();
   return came;
+}
+
+void password_file::write(const std::string& password) const {
+  std::ofstream(folder / "password") << password << "\n";
+}
+
+stores::setup password_file::of(const std::string& user, stores::setup with) const {
+  with.secure.user = user;
+  with.secure.password_file = folder / "password";
+  return with;
 }
 
 stores::setup etcd_scene::settings(const std::string& identity, std::vector<std::string> endpoints,

@@ -13,6 +13,7 @@
 #include "scene.hpp"
 #include "servers/etcd_server.hpp"
 #include "servers/tcp_proxy.hpp"
+#include "support/temporary_directory.hpp"
 
 /// What the tests of the etcd store against a misbehaving etcd are played with.
 namespace tenure::tests {
@@ -31,6 +32,15 @@ std::string words(const std::expected<stores::description, stores::open_error>& 
 std::string warnings_of(const std::expected<stores::description, stores::open_error>& outcome);
 
 std::function<bool(const core::observation&)> held_by(const std::string& identity);
+
+/// A password in a file of its own directory.
+struct password_file {
+  void write(const std::string& password) const;
+  /// `with`, signing in as this user.
+  [[nodiscard]] stores::setup of(const std::string& user, stores::setup with) const;
+
+  temporary_directory folder;
+};
 
 /// A loop and members of the etcd store.
 class etcd_scene {

@@ -1,7 +1,6 @@
 // Replies that no etcd gives, from a fake one: none of them is ever taken for a grant.
 
 #include <atomic>
-#include <fstream>
 
 #include "etcd_scene.hpp"
 #include "fake_etcd.hpp"
@@ -16,6 +15,12 @@ using testing::StartsWith;
 class HostileEtcd : public etcd_scene, public testing::Test {
  protected:
   std::unique_ptr<member> open_fake() { return join(settings("a", {fake_.endpoint()})); }
+
+  /// The same, signed in with what is in the file.
+  std::unique_ptr<member> open_with(const password_file& file) {
+    fake_.on("/v3/auth/authenticate", "{" + header() + R"(,"token":"t"})");
+    return join(file.of("root", settings("a", {fake_.endpoint()})));
+  }
 
   fake_etcd fake_;
 };
@@ -212,20 +217,18 @@ TEST_F(HostileEtcd, LeaderThatCouldNotBeVerifiedIsVerifiedByTheNextRenewal) {
       << "the key has not been seen under the new leader";
 }
 
+const fake_http::answer token_unknown =
+    status("401 No", R"({"code":16,"message":"etcdserver: invalid auth token"})");
+const fake_http::answer password_wrong = status(
+    "400 No",
+    R"({"code":3,"message":"etcdserver: authentication failed, invalid user ID or password"})");
+
 TEST_F(HostileEtcd, CallWaitsForASignInOfAnotherNoLongerThanItsOwnDeadline) {
-  const temporary_directory folder;
-  std::ofstream(folder / "password") << "secret";
-  stores::setup with = settings("a", {fake_.endpoint()});
-  with.secure.user = "root";
-  with.secure.password_file = folder / "password";
-  fake_.on("/v3/auth/authenticate", "{" + header() + R"(,"token":"t"})");
-  auto a = join(with);
+  const password_file password;
+  password.write("secret");
+  auto a = open_with(password);
   const stores::grant held = a->hold();
-  fake_.on("/v3/kv/txn", [](peer& to, const std::string&) {
-    const std::string said = R"({"code":16,"message":"etcdserver: invalid auth token"})";
-    to.send("HTTP/1.1 401 No\r\nContent-Length: " + std::to_string(said.size()) + "\r\n\r\n" +
-            said);
-  });
+  fake_.on("/v3/kv/txn", token_unknown);
   fake_.on("/v3/auth/authenticate", [](peer& to, const std::string&) { to.closed(); });
   bool patient_is_over = false;
   (*a)->read(core::election_index{0}, soon(),
@@ -236,31 +239,20 @@ TEST_F(HostileEtcd, CallWaitsForASignInOfAnotherNoLongerThanItsOwnDeadline) {
 }
 
 TEST_F(HostileEtcd, RefusalOfThePasswordBeforeIsNotForACallThatCameAfterTheChange) {
-  const temporary_directory folder;
-  std::ofstream(folder / "password") << "before";
-  stores::setup with = settings("a", {fake_.endpoint()});
-  with.secure.user = "root";
-  with.secure.password_file = folder / "password";
-  fake_.on("/v3/auth/authenticate", "{" + header() + R"(,"token":"t"})");
-  auto a = join(with);
+  const password_file password;
+  password.write("before");
+  auto a = open_with(password);
   const stores::grant held = a->hold();
-  const auto refuse = [](peer& to, int status, const std::string& said) {
-    to.send("HTTP/1.1 " + std::to_string(status) +
-            " No\r\nContent-Length: " + std::to_string(said.size()) + "\r\n\r\n" + said);
-  };
-  fake_.on("/v3/kv/txn", [refuse](peer& to, const std::string&) {
-    refuse(to, 401, R"({"code":16,"message":"etcdserver: invalid auth token"})");
-  });
+  fake_.on("/v3/kv/txn", token_unknown);
   const auto changed = std::make_shared<std::atomic<bool>>(false);
-  fake_.on("/v3/auth/authenticate", [refuse, changed](peer& to, const std::string& request) {
+  fake_.on("/v3/auth/authenticate", [changed](peer& to, const std::string& request) {
     if (field_of(request, "password") == "after") {
       to.reply("{" + header() + R"(,"token":"u"})");
       return;
     }
-    while (!*changed) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    refuse(
-        to, 400,
-        R"({"code":3,"message":"etcdserver: authentication failed, invalid user ID or password"})");
+    while (!*changed && !to.closed_within(std::chrono::milliseconds(1))) {
+    }
+    password_wrong(to, request);
   });
   std::optional<std::string> first;
   std::optional<std::string> second;
@@ -270,7 +262,7 @@ TEST_F(HostileEtcd, RefusalOfThePasswordBeforeIsNotForACallThatCameAfterTheChang
   (*a)->release(core::election_index{0}, held.version, {}, soon(), note(first));
   ASSERT_TRUE(eventually([&] { return fake_.count("/v3/auth/authenticate") == 2; }));
   fake_.on("/v3/kv/txn", "{" + header() + R"(,"succeeded":true})");
-  std::ofstream(folder / "password") << "after";
+  password.write("after");
   (*a)->release(core::election_index{0}, held.version, {}, soon(), note(second));
   *changed = true;
   ASSERT_TRUE(eventually([&] { return first && second; }));
