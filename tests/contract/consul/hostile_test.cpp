@@ -10,9 +10,6 @@
 namespace tenure::tests {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
-
 TEST_F(HostileConsul, TheFakeIsTakenForAConsulAsLongAsItDoesNotLie) {
   for (const std::uint32_t slots : {1U, 2U}) {
     fake_.put("db0/.lock", "", 0);

@@ -8,7 +8,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::AllOf;
-using testing::AnyOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
