@@ -287,8 +287,8 @@ modelled_process* guarded_pod::some_process() {
 void guarded_pod::freeze_guard(core::duration lasts) {
   judge_.say("the guard is frozen");
   guard_->freeze();
-  world_.after(lasts, [this, which = guard_.get()] {
-    if (guard_.get() != which) return;
+  world_.after(lasts, [this, pid = guard_->pid()] {
+    if (guard_->pid() != pid) return;
     judge_.say("the guard goes on");
     guard_->thaw();
   });
