@@ -10,13 +10,15 @@ from scene import EXIT_CODE, PATIENCE, SIGNAL, TENURE, WORK, Scene, main, pods_w
 from side_by_side import alone, last
 
 TTL = {"store": "kubernetes", "election": "db", "ttl": "6s"}
+# Long enough for a busy kubelet to start a container again.
+LONG_TTL = {**TTL, "ttl": "15s"}
 
 
 class Guard(Scene):
     """Overlay `guard`: the main container's command runs under `tenure guard`."""
 
     def start(self, **how):
-        self.apply("guard", settings=TTL, **how)
+        self.apply("guard", **{"settings": TTL, **how})
         return self.active_and_standby(how.get("replicas", 2))
 
     def test_one_pod_is_active_and_its_end_moves_the_lease(self):
@@ -34,14 +36,15 @@ class Guard(Scene):
         self.judge()
 
     def test_a_killed_agent_costs_no_fail_over(self):
-        active, _ = self.start()
+        active, _ = self.start(settings=LONG_TTL)
         self.signal(active, "tenure", signal.SIGKILL)
+        # Longer than the lease that it had.
         self.stays_active(active, 20)
         self.assertEqual(self.restarts(active, "tenure"), 1)
         self.judge(least_terms=1)
 
     def test_an_order_in_the_agents_container_moves_the_lease_also_after_a_crash(self):
-        active, [other] = self.start()
+        active, [other] = self.start(settings=LONG_TTL)
         # Its socket stays in the volume, and the next agent has the same process id.
         self.signal(active, "tenure", signal.SIGKILL)
         until(lambda: self.restarts(active, "tenure") == 1 and
@@ -53,12 +56,13 @@ class Guard(Scene):
         self.judge()
 
     def test_a_new_image_of_the_agent_alone_costs_no_fail_over(self):
-        active, _ = self.start()
+        active, _ = self.start(settings=LONG_TTL)
         self.cluster.kubectl("set", "image", "pod/" + active, "-n", self.space, "tenure=docker.io/tests/tenure:2")
         until(lambda: self.restarts(active, "tenure") == 1 and
               (self.status_of(active, "tenure") or {}).get("ready"), "the new agent is ready", PATIENCE)
         self.assertIn(":2", self.status_of(active, "tenure")["image"])
-        self.stays_active(active, 10)
+        # Longer than the lease that it had.
+        self.stays_active(active, 20)
         self.judge(least_terms=1)
 
     def test_a_stopped_agents_workload_is_dead_before_another_is_active(self):
@@ -535,7 +539,7 @@ class ExitCode(Scene):
     knows_its_version = False
 
     def start(self):
-        self.apply("exit-code", settings={**TTL, "ttl": "15s"}, patches=pods_with(EXIT_CODE))
+        self.apply("exit-code", settings=LONG_TTL, patches=pods_with(EXIT_CODE))
         active = self.becomes_active()
         until(lambda: all(self.is_listed(pod) for pod in self.pods()), "both pods are listed", PATIENCE)
         return active, [pod for pod in self.pods() if pod != active]

@@ -13,6 +13,8 @@ from scene import EXIT_CODE, FRESH_NS, PATIENCE, SIGNAL, Scene, main, now_ns, po
 from side_by_side import alone
 
 TTL = {"store": "kubernetes", "election": "db", "ttl": "6s"}
+# Long enough for a busy kubelet to start a container again.
+LONG_TTL = {**TTL, "ttl": "15s"}
 # A holder looks this often whether what it has written is still there.
 LOOK = 30
 
@@ -121,10 +123,11 @@ class Traffic(Scene):
     # A crash -------------------------------------------------------------------------------------
 
     def test_a_killed_agent_costs_its_pod_neither_the_lease_nor_the_name(self):
-        active, _ = self.start()
+        active, _ = self.start(settings=LONG_TTL)
         killed_at = time.monotonic()
         self.signal(active, "tenure", signal.SIGKILL)
-        self.stays_active(active, 15)
+        # Longer than the lease that it had.
+        self.stays_active(active, 20)
         self.assertEqual(self.restarts(active, "tenure"), 1)
         self.assertEqual(set(map(frozenset, self.shown.since(killed_at))), {frozenset({active})})
         self.judge(least_terms=1)
@@ -477,7 +480,7 @@ class TrafficRollOuts(Scene):
             self.stands_still(active)
 
     def test_an_exit_code_ends_as_the_component_has_it(self):
-        how = {"settings": {**TTL, "ttl": "15s"}, "patches": pods_with(EXIT_CODE)}
+        how = {"settings": LONG_TTL, "patches": pods_with(EXIT_CODE)}
         self.knows_its_version = False
         self.apply("exit-code-label", **how)
         self.becomes_active()
