@@ -76,7 +76,7 @@ TEST(Surroundings, OnlyVariablesOfOursAreTaken) {
 }
 
 class Pod : public testing::Test {
- protected:
+ public:
   Pod() {
     ::setenv("KUBERNETES_SERVICE_HOST", "10.96.0.1", 1);
     ::setenv("KUBERNETES_SERVICE_PORT", "443", 1);
@@ -88,6 +88,7 @@ class Pod : public testing::Test {
     ::unsetenv("KUBERNETES_SERVICE_PORT");
   }
 
+ protected:
   const tests::temporary_directory folder_;
 };
 
