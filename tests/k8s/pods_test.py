@@ -6,19 +6,15 @@ import signal
 import time
 
 import cluster
-from scene import EXIT_CODE, PATIENCE, SIGNAL, TENURE, WORK, Scene, main, pods_with, until
+from scene import EXIT_CODE, LONG_TTL, PATIENCE, SIGNAL, TENURE, TTL, WORK, Scene, main, pods_with, until
 from side_by_side import alone, last
-
-TTL = {"store": "kubernetes", "election": "db", "ttl": "6s"}
-# Long enough for a busy kubelet to start a container again.
-LONG_TTL = {**TTL, "ttl": "15s"}
 
 
 class Guard(Scene):
     """Overlay `guard`: the main container's command runs under `tenure guard`."""
 
-    def start(self, **how):
-        self.apply("guard", **{"settings": TTL, **how})
+    def start(self, settings=TTL, **how):
+        self.apply("guard", settings=settings, **how)
         return self.active_and_standby(how.get("replicas", 2))
 
     def test_one_pod_is_active_and_its_end_moves_the_lease(self):

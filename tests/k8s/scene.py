@@ -25,6 +25,9 @@ import side_by_side  # noqa: E402
 MANIFESTS = HERE.parents[1] / "k8s"
 PLUGINS = HERE.parents[1] / "packaging"
 TENURE, WORK = "docker.io/tests/tenure", "docker.io/tests/work"
+TTL = {"store": "kubernetes", "election": "db", "ttl": "6s"}
+# Long enough for a busy kubelet to start a container again.
+LONG_TTL = {**TTL, "ttl": "15s"}
 # What stamps at least every millisecond is dead if it has not done so for this long.
 FRESH_NS = 300_000_000
 # A pod that is started, and whatever else the kubelet does in its own time.

@@ -9,12 +9,9 @@ import urllib.request
 
 import cluster
 import shown
-from scene import EXIT_CODE, FRESH_NS, PATIENCE, SIGNAL, Scene, main, now_ns, pods_with, record, until
+from scene import EXIT_CODE, FRESH_NS, LONG_TTL, PATIENCE, SIGNAL, TTL, Scene, main, now_ns, pods_with, record, until
 from side_by_side import alone
 
-TTL = {"store": "kubernetes", "election": "db", "ttl": "6s"}
-# Long enough for a busy kubelet to start a container again.
-LONG_TTL = {**TTL, "ttl": "15s"}
 # A holder looks this often whether what it has written is still there.
 LOOK = 30
 
