@@ -38,7 +38,7 @@ class ProgramCopy : public testing::Test {
 
   std::expected<copied, std::string> copy_to(const std::string& directory) {
     const unique_fd source(::open((folder_ / "source").c_str(), O_RDONLY | O_CLOEXEC));
-    if (source.get() < 0) return std::unexpected("the test's own source cannot be opened");
+    if (!source) return std::unexpected("the test's own source cannot be opened");
     EXPECT_EQ(::lseek(source.get(), 3, SEEK_SET), 3);
     return copy_program(source, directory, "name");
   }
