@@ -21,9 +21,15 @@ bool same_sight(const core::election_view& a, const core::election_view& b) {
          seen_gone(a) == seen_gone(b);
 }
 
+/// True if the same member comes next.
+bool same_next(const core::election_view& a, const core::election_view& b) {
+  if (!a.next || !b.next) return a.next.has_value() == b.next.has_value();
+  return a.next->identity == b.next->identity;
+}
+
 bool same_view(const core::election_view& a, const core::election_view& b) {
   return a.phase == b.phase && same_lease(a.lease, b.lease) && a.sequencer == b.sequencer &&
-         a.slot == b.slot && a.since == b.since && same_sight(a, b) &&
+         a.slot == b.slot && a.since == b.since && same_sight(a, b) && same_next(a, b) &&
          a.workload_running == b.workload_running && a.last_loss == b.last_loss &&
          a.paused == b.paused && a.held_back == b.held_back;
 }

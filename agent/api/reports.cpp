@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <ranges>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,8 @@
 
 namespace tenure::api {
 namespace {
+
+constexpr std::string_view standby = "standby";
 
 std::optional<std::int64_t> whole_ms(const std::optional<core::duration>& d) {
   if (!d) return std::nullopt;
@@ -37,6 +40,20 @@ std::optional<past_term> last_term_of(const election_snapshot& election) {
   return ended == election.terms->rend() ? std::nullopt : std::optional(*ended);
 }
 
+/// Who comes next: nobody is known to while the store does not say who holds.
+std::string next_of(const election_snapshot& election, const election_status& is) {
+  const auto& next = election.view.next;
+  return next && is.holders_known ? next->identity : "";
+}
+
+/// What a member says of itself. Who holds has said before its term whether it is ready.
+void add_readiness(const core::readiness& says, bool is_standby, wire::member_report& out) {
+  out.priority = says.priority;
+  if (!is_standby) return;
+  out.ready = says.since_unix_ms != 0;
+  if (*out.ready) out.ready_since_unix_ms = says.since_unix_ms;
+}
+
 /// The members: those that the store lists, and the holders, listed or not.
 std::optional<std::vector<wire::member_report>> members_of(const election_snapshot& election,
                                                            const election_status& is,
@@ -44,18 +61,23 @@ std::optional<std::vector<wire::member_report>> members_of(const election_snapsh
   if (!election.view.seen || !election.view.seen->members) return std::nullopt;
   std::vector<wire::member_report> out;
   const auto add = [&](const std::string& who, std::string_view state) {
-    if (std::ranges::find(out, who, &wire::member_report::identity) != out.end()) return;
+    const auto there = std::ranges::find(out, who, &wire::member_report::identity);
+    if (there != out.end()) return there;
     out.push_back({.identity = who, .state = std::string(state), .is_self = who == seen.identity});
+    return std::prev(out.end());
   };
   for (const core::holder& h : is.holders) {
     const std::string_view others = is.holders_known ? "active" : "unknown";
     add(h.identity, h.ours ? core::name(is.phase) : others);
   }
-  for (const std::string& one : *election.view.seen->members) {
-    const bool ours_and_busy =
-        one == seen.identity && is.phase != core::phase::candidate && election.campaigns;
-    const bool known = is.holders_known || one == seen.identity;
-    add(one, ours_and_busy ? core::name(is.phase) : known ? "standby" : "unknown");
+  for (const core::member& one : *election.view.seen->members) {
+    const bool is_self = one.identity == seen.identity;
+    const bool ours_and_busy = is_self && is.phase != core::phase::candidate && election.campaigns;
+    const bool known = is.holders_known || is_self;
+    const auto shown = add(one.identity, ours_and_busy ? core::name(is.phase)
+                                         : known       ? standby
+                                                       : "unknown");
+    if (one.says) add_readiness(*one.says, shown->state == standby, *shown);
   }
   return out;
 }
@@ -105,6 +127,7 @@ wire::election_report report_of(const election_snapshot& election, const snapsho
       .last_loss = loss == core::loss_reason::none ? "" : std::string(core::name(loss)),
       .last_term = last_term_of(election),
       .slots = election.slots,
+      .next = next_of(election, is),
       .members = members_of(election, is, seen),
       .paused = election.view.paused,
       .health = seen.health,

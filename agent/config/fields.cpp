@@ -16,6 +16,7 @@ namespace {
 
 using namespace accepts;
 using namespace places;
+using core::succession_settings;
 using core::timing;
 using core::timing_request;
 using settings::agent;
@@ -93,6 +94,33 @@ constexpr auto other_fields = std::to_array<field>({
      .fallback = "false",
      .doc =
          "Take part, but not in the list of members; with etcd, a standby then sends no request"},
+    {.which = setting::priority,
+     .key = "priority",
+     .type = field_type::integer,
+     .section = group::election,
+     .in = at<&agent::succeeds, &succession_settings::priority>,
+     .fallback = "0",
+     .metavar = "N",
+     .doc = "Members of higher priority come next before others",
+     .least = -max_priority,
+     .most = max_priority},
+    {.which = setting::prefer_newer,
+     .key = "prefer_newer",
+     .type = field_type::boolean,
+     .section = group::election,
+     .in = at<&agent::succeeds, &succession_settings::prefer_newer>,
+     .fallback = "false",
+     .doc =
+         "Of equal priority, the member whose agent started later comes next, as a rolling update "
+         "wants it"},
+    {.which = setting::preempt,
+     .key = "preempt",
+     .type = field_type::boolean,
+     .section = group::election,
+     .in = at<&agent::succeeds, &succession_settings::preempt>,
+     .fallback = "false",
+     .doc = "As the holder, make way for a member of higher priority that has been ready for 4 "
+            "ttl; with one slot only"},
     {.which = setting::ttl,
      .key = "ttl",
      .type = field_type::duration,

@@ -40,6 +40,9 @@ enum class setting : std::uint8_t {
   identity,
   observe,
   unlisted,
+  priority,
+  prefer_newer,
+  preempt,
   ttl,
   renew,
   grace,
@@ -173,8 +176,8 @@ struct field {
   std::span<const std::string_view> words = {};  ///< the words of `word` and `signal`
   /// Further words that are refused with a message of their own: other builds may accept them.
   std::span<const std::string_view> refused = {};
-  std::uint32_t least = 0;  ///< the least value of `integer`
-  std::uint32_t most = 0;
+  std::int64_t least = 0;  ///< the least value of `integer`
+  std::int64_t most = 0;
 
   /// True if the flag may be given more than once.
   [[nodiscard]] constexpr bool repeatable() const {

@@ -264,7 +264,7 @@ class document {
       if (is_name) {
         one.name = std::get<std::string>(*parsed);
       } else {
-        one.slots = std::get<std::uint32_t>(*parsed);
+        one.slots = static_cast<std::uint32_t>(std::get<std::int64_t>(*parsed));
       }
     }
     if (!seen.contains("name"))

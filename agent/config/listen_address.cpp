@@ -41,7 +41,7 @@ parsed<std::optional<settings::listen_address>> parse_listen(std::string_view te
     return wrong_address(text, ", without a port");
   }
   const std::string port_text(text.substr(colon + 1));
-  const parsed<std::uint32_t> port = parse_integer(port_text, 0, max_port);
+  const parsed<std::int64_t> port = parse_integer(port_text, 0, max_port);
   if (!port) return wrong_address(text, "; its port is not from 0 to 65535");
 
   std::string host(text.substr(0, colon));

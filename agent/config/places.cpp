@@ -83,7 +83,7 @@ void put(core::duration& to, const field& /*f*/, const value& from) {
 }
 
 void put(std::uint32_t& to, const field& /*f*/, const value& from) {
-  to = std::get<std::uint32_t>(from);
+  to = static_cast<std::uint32_t>(std::get<std::int64_t>(from));
 }
 
 void put(bool& to, const field& /*f*/, const value& from) {
@@ -94,8 +94,9 @@ void put(settings::listener& to, const field& /*f*/, const value& from) {
   to.at = std::get<std::optional<settings::listen_address>>(from);
 }
 
-void put(int& to, const field& /*f*/, const value& from) {
-  to = signal_number(std::get<std::string>(from));
+void put(int& to, const field& f, const value& from) {
+  to = f.type == field_type::signal ? signal_number(std::get<std::string>(from))
+                                    : static_cast<int>(std::get<std::int64_t>(from));
 }
 
 std::size_t place_of_word(const field& f, const value& from) {
@@ -128,7 +129,8 @@ std::string shown(const settings::listener& what, const field& /*f*/) {
   return scalar(text(what));
 }
 
-std::string shown(const int& what, const field& /*f*/) {
+std::string shown(const int& what, const field& f) {
+  if (f.type != field_type::signal) return std::to_string(what);
   return what == 0 ? "" : std::string(signal_name(what));
 }
 

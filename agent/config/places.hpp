@@ -21,7 +21,7 @@ void put(core::duration& to, const field& f, const value& from);
 void put(std::uint32_t& to, const field& f, const value& from);
 void put(bool& to, const field& f, const value& from);
 void put(settings::listener& to, const field& f, const value& from);
-/// A signal.
+/// A signal, or a number that may be below zero.
 void put(int& to, const field& f, const value& from);
 /// The place of a word in `f.words`, whose order is that of the enumeration.
 [[nodiscard]] std::size_t place_of_word(const field& f, const value& from);

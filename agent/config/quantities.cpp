@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/duration_text.hpp"
+#include "base/number_text.hpp"
 #include "config/values.hpp"
 #include "core/check.hpp"
 
@@ -68,21 +69,17 @@ parsed<std::uint32_t> parse_percent(std::string_view text) {
   return static_cast<std::uint32_t>(number->whole * 10'000 + number->billionths / 100'000);
 }
 
-parsed<std::uint32_t> parse_integer(std::string_view text, std::uint32_t least,
-                                    std::uint32_t most) {
+parsed<std::int64_t> parse_integer(std::string_view text, std::int64_t least, std::int64_t most) {
   const std::string range = "give " + std::to_string(least) + " to " + std::to_string(most);
-  const bool digits = !text.empty() && std::ranges::all_of(text, is_digit);
-  if (!digits || (text.size() > 1 && text.starts_with('0'))) {
-    return wrong("is " + quote(text) + ", which is not a whole number", range);
-  }
-  std::uint64_t number = 0;
-  for (const char c : text.substr(0, base::max_decimal_digits + 1)) {
-    number = number * 10 + static_cast<std::uint64_t>(c - '0');
-  }
-  if (text.size() > base::max_decimal_digits || number < least || number > most) {
+  const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
+  const bool is_whole = !digits.empty() && std::ranges::all_of(digits, is_digit) &&
+                        (text == "0" || !digits.starts_with('0'));
+  if (!is_whole) return wrong("is " + quote(text) + ", which is not a whole number", range);
+  const auto number = base::read_number<std::int64_t>(text);
+  if (!number || *number < least || *number > most) {
     return wrong("is " + quote(text) + ", out of its range", range);
   }
-  return static_cast<std::uint32_t>(number);
+  return *number;
 }
 
 }  // namespace tenure::config

@@ -292,6 +292,18 @@ void add_traffic_rules(json& rules) {
   rules.push_back(if_then(required(setting::traffic_slice), has(setting::traffic, "endpoints")));
 }
 
+/// A holder makes way only in an election with one slot. `slots` is for elections that do not say
+/// it themselves.
+void add_preempt_rule(json& rules) {
+  const json at_most_one = {{"properties", {{"slots", {{"maximum", 1}}}}}};
+  const json says_it = {{"type", "object"}, {"required", json::array({"slots"})}};
+  json all_say_it = required(setting::elections);
+  all_say_it["properties"] = {{"elections", {{"items", says_it}}}};
+  json then = either(at_most_one, std::move(all_say_it));
+  then["properties"] = {{"elections", {{"items", at_most_one}}}};
+  rules.push_back(if_then(has(setting::preempt, true), std::move(then)));
+}
+
 /// Requirements of single stores.
 json store_rules() {
   json files = json::array();
@@ -330,6 +342,7 @@ std::string json_schema() {
   for (json& one : health_rules()) rules.push_back(std::move(one));
   add_target_rules(rules);
   add_traffic_rules(rules);
+  add_preempt_rule(rules);
   const json schema = {
       {"$schema", "http://json-schema.org/draft-07/schema#"},
       {"title", "Tenure configuration"},

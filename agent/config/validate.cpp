@@ -33,6 +33,7 @@ class assembly {
     check_access(out_, known_);
     warn_of_token();
     check_elections();
+    check_succession();
     check_target(out_, known_);
     check_identity();
     check_timing();
@@ -134,6 +135,26 @@ class assembly {
              "give one of them another name"});
       }
     }
+  }
+
+  void check_succession() {
+    const std::int32_t priority = out_.succeeds.priority;
+    if (priority > 0 && out_.unlisted && !out_.observe) {
+      known_.warn(setting::priority,
+                  "priority is " + std::to_string(priority) +
+                      ", and unlisted is true: a member that is not listed comes behind all that "
+                      "are",
+                  "remove one of them");
+    }
+    if (!out_.succeeds.preempt) return;
+    const auto several = [](const settings::election& e) { return e.slots > 1; };
+    const auto shared = std::ranges::find_if(out_.elections, several);
+    if (shared == out_.elections.end()) return;
+    known_.reject(setting::preempt,
+                  "preempt is true, and election " + quote(shared->name) + " has " +
+                      std::to_string(shared->slots) +
+                      " slots: a holder makes way for others only if it is the only one",
+                  "give the election one slot, or remove preempt");
   }
 
   void check_identity() {

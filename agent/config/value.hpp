@@ -21,6 +21,6 @@ struct named_election {
 /// "off"; percents are parts per million.
 using value =
     std::variant<std::string, std::vector<std::string>, std::vector<named_election>, core::duration,
-                 std::uint32_t, bool, std::optional<settings::listen_address>>;
+                 std::int64_t, bool, std::optional<settings::listen_address>>;
 
 }  // namespace tenure::config

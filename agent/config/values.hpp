@@ -29,6 +29,7 @@ inline constexpr std::uint32_t max_user_id = 0xffff'fffe;
 inline constexpr std::size_t max_path_bytes = 4095;        ///< what Linux opens
 inline constexpr std::size_t max_socket_path_bytes = 107;  ///< what Linux binds
 inline constexpr std::uint32_t max_port = 65535;
+inline constexpr std::int64_t max_priority = 1'000'000;
 inline constexpr std::size_t max_command_words = 64;
 inline constexpr std::size_t max_command_bytes = 4096;  ///< the limit of all words together
 /// Beyond what any setting allows, and far from where nanoseconds overflow.
@@ -56,8 +57,8 @@ parsed<core::duration> parse_duration(std::string_view text);
 /// "1%", "0.5%" as parts per million.
 parsed<std::uint32_t> parse_percent(std::string_view text);
 
-/// Digits only, without leading zeros.
-parsed<std::uint32_t> parse_integer(std::string_view text, std::uint32_t least, std::uint32_t most);
+/// Digits without leading zeros, behind a minus sign if it is below zero.
+parsed<std::int64_t> parse_integer(std::string_view text, std::int64_t least, std::int64_t most);
 
 /// "127.0.0.1:4040", "[::1]:0", "localhost:80", "off".
 parsed<std::optional<settings::listen_address>> parse_listen(std::string_view text);

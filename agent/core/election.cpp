@@ -25,6 +25,7 @@ effects election::step(const moment& at, const election_event& what) {
   std::visit([&](const auto& e) { on(at, e, out); }, what);
   settle(at, out);
   refresh_view(at.now);
+  announce(at.now, out);
   return out;
 }
 
@@ -76,13 +77,14 @@ void election::settle(const moment& at, effects& out) {
   if (auto* p = in<state::pending>(); p != nullptr && at.now >= p->until) {
     activate(p->lease, at, out);
   }
+  if (auto* a = in<state::active>()) settle(*a, at, out);
   if (auto* d = in<state::draining>()) settle(*d, at, out);
 }
 
 time_point election::next_wake() const {
   if (const auto* c = in<state::candidate>()) return wake_of(*c);
   if (const auto* p = in<state::pending>()) return std::min(p->until, p->lease.stop_at);
-  if (const auto* a = in<state::active>()) return a->lease.stop_at;
+  if (const auto* a = in<state::active>()) return std::min(a->lease.stop_at, preempted_at(*a));
   if (const auto* d = in<state::draining>()) return wake_of(*d);
   return never;
 }

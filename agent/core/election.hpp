@@ -11,6 +11,7 @@
 #include "core/election_event.hpp"
 #include "core/election_state.hpp"
 #include "core/election_view.hpp"
+#include "core/succession.hpp"
 #include "core/timing.hpp"
 #include "core/unhealthy_terms.hpp"
 #include "core/vocabulary.hpp"
@@ -38,6 +39,7 @@ struct election_settings {
   /// `unhealthy`. False: an unhealthy workload counts as healthy again once its term has ended,
   /// because it is dead.
   bool checked_always = false;
+  succession_settings succeeds{};
 };
 
 /// Safety rule: a holder stops no later than `sent_at + ttl * (1 - drift) - kill_budget - grace`,
@@ -121,6 +123,7 @@ class election {
   /// Leaves the present phase and destroys its state: pointers into it become invalid.
   void enter(election_state to, loss_reason why, const moment& at, effects& out);
   void refresh_view(time_point now);
+  void announce(time_point now, effects& out);
   void expire(const moment& at, duration slept, effects& out);
   void settle(const moment& at, effects& out);
 
@@ -139,8 +142,12 @@ class election {
   void accept(state::candidate& c, const event::granted& e, const core::lease& granted,
               const moment& at, effects& out);
   static void release_first(state::candidate& c, const moment& at);
+  [[nodiscard]] time_point turn(const moment& at) const;
+  [[nodiscard]] time_point behind(time_point free_from, const moment& at) const;
 
   // --- pending, active ---
+  void settle(state::active& a, const moment& at, effects& out);
+  [[nodiscard]] time_point preempted_at(const state::active& a) const;
   void activate(const core::lease& held, const moment& at, effects& out);
   [[nodiscard]] core::lease extended(core::lease of, time_point sent_at, duration ttl) const;
   static void arm(const core::lease& by, effects& out);
@@ -164,6 +171,7 @@ class election {
 
   // --- what is known ---
   void note_heir(const observation& seen, const moment& at);
+  void note_order(const observation& seen, bool room, const moment& at);
   void note_acceptance(const observation& seen, const moment& at, effects& out);
   [[nodiscard]] bool seen_gone(core::version ours) const;
   [[nodiscard]] bool shown_over(core::version version) const;
@@ -186,6 +194,11 @@ class election {
   time_point aside_until_ = time_point::min();  ///< no campaign before
   time_point rest_until_ = time_point::min();   ///< the same, because the workload was unhealthy
   time_point heir_first_until_ = time_point::min();  ///< until then the heir comes first
+  succession succession_;
+  time_point vacant_from_ = never;     ///< when the watch showed the present vacancy
+  time_point outranked_from_ = never;  ///< since when the next one has a higher priority
+  /// What the list of members says of us; nothing: what it said before our newest term.
+  std::optional<bool> announced_;
   unhealthy_terms unhealthy_terms_;
   bool healthy_ = true;
   bool guarded_ = true;  ///< a guard is connected, or none is needed

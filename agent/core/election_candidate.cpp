@@ -174,10 +174,9 @@ void election::on(const moment& at, const event::refused& e, effects& out) {
   if (c == nullptr) return;
   if (state::awaits(c->acquire, e.number)) {
     const bool freed = std::get<state::acquiring>(c->acquire).seen_free;
-    const time_point again = freed ? at.now : e.retry_at;
+    const time_point again = freed ? turn(at) : std::max(behind(e.retry_at, at), heir_first_until_);
     c->maybe_held = false;
-    c->acquire =
-        state::pause{.until = std::max({again, at.now + refused_pause, heir_first_until_})};
+    c->acquire = state::pause{.until = std::max(again, at.now + refused_pause)};
   }
   // However late this refusal is: if we still held the term of the found workload, the store would
   // have granted our try.

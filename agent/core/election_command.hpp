@@ -73,6 +73,11 @@ struct forget_grants {
   core::version before = no_version;
 };
 
+/// Say in the list of members whether this member could take the lease now.
+struct announce {
+  bool ready = false;
+};
+
 /// Nothing is held and nothing runs: the agent may end.
 struct finished {
   loss_reason why = loss_reason::none;
@@ -83,13 +88,13 @@ struct finished {
 using election_command =
     std::variant<command::acquire, command::release, command::watch, command::arm,
                  command::start_workload, command::stop_workload, command::transition,
-                 command::publish, command::forget_grants, command::finished>;
+                 command::publish, command::forget_grants, command::announce, command::finished>;
 
 /// The commands of one step, in the order in which they must be carried out. Holds them in
 /// place, so that a step allocates nothing.
 class effects {
  public:
-  static constexpr std::size_t capacity = 12;
+  static constexpr std::size_t capacity = 13;
 
   void add(const election_command& what) {
     TENURE_CHECK(count_ < capacity);

@@ -155,7 +155,7 @@ void election::drained(state::draining done, const moment& at, effects& out) {
   aside_until_ = std::max(aside_until_, later(at.now, done.aside));
   const backoff pauses{.first = first_acquire_pause, .most = first_acquire_pause};
   const time_point soon = at.now + pauses.after(1, at.entropy);
-  state::candidate next{.acquire = state::pause{.until = std::max(soon, heir_first_until_)}};
+  state::candidate next{.acquire = state::pause{.until = std::max(soon, turn(at))}};
   // The store has meanwhile granted a try that timed out: the session holds that term until it is
   // released.
   const auto is_newer = [&](const holder& h) { return h.ours && h.version > ended_; };

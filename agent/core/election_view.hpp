@@ -40,8 +40,9 @@ struct election_view {
   bool workload_running = false;
   loss_reason last_loss = loss_reason::none;
   time_point aside_until = time_point::min();  ///< no campaign before; `never`: until `resume`
-  bool paused = false;                         ///< it stands aside until `resume`
-  core::held_back held_back{};                 ///< why it does not campaign, as a candidate
+  std::optional<member> next;   ///< who comes next, as far as the watch shows; see succession
+  bool paused = false;          ///< it stands aside until `resume`
+  core::held_back held_back{};  ///< why it does not campaign, as a candidate
   /// Set when a grant is given back because of its version; cleared when a larger version is
   /// granted or an operator accepts that versions restart lower.
   std::optional<regression> regressed{};

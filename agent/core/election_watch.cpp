@@ -20,7 +20,9 @@ void election::on(const moment& at, const event::observed& e, effects& out) {
   const bool changed = !view_.seen || view_.seen->holders != seen.holders ||
                        view_.seen->retry_at != seen.retry_at || view_.seen->agreed != seen.agreed ||
                        view_.seen->identity_in_use != seen.identity_in_use;
+  const bool room = seen.holders.size() < settings_.slots;
   note_heir(seen, at);
+  note_order(seen, room, at);
   note_acceptance(seen, at, out);
   if (view_.seen != seen) {
     view_.seen = seen;
@@ -32,7 +34,6 @@ void election::on(const moment& at, const event::observed& e, effects& out) {
     remember(seen.holders.back().version);
   }
 
-  const bool room = seen.holders.size() < settings_.slots;
   const loss_reason how_lost = room ? loss_reason::revoked : loss_reason::taken_over;
   if (const core::lease* lease = held()) {
     if (seen_gone(lease->version)) lose(*lease, how_lost, duration::zero(), at, out);
@@ -96,7 +97,7 @@ void election::wait_for(state::candidate& c, const observation& seen, bool chang
   auto& pause = std::get<state::pause>(c.acquire);
   if (room) {
     // A watch that breaks and shows the same again must not undo the pause after a failure.
-    if (changed || pause.failures == 0) pause = {.until = std::max(at.now, heir_first_until_)};
+    if (changed || pause.failures == 0) pause = {.until = turn(at)};
   } else if ((changed || !c.maybe_held) && std::ranges::any_of(seen.holders, &holder::ours)) {
     // An acquire that timed out may have been carried out after all; another acquire will tell.
     pause.until = at.now;
@@ -104,7 +105,7 @@ void election::wait_for(state::candidate& c, const observation& seen, bool chang
   } else if (c.maybe_held) {
     pause.until = std::min(pause.until, seen.retry_at);
   } else {
-    pause = {.until = std::max(seen.retry_at, at.now + refused_pause)};
+    pause = {.until = std::max(behind(seen.retry_at, at), at.now + refused_pause)};
   }
 }
 

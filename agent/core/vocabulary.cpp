@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 namespace tenure::core {
 
@@ -41,6 +42,8 @@ std::string_view name(loss_reason r) {
       return "unhealthy";
     case loss_reason::resigned:
       return "resigned";
+    case loss_reason::preempted:
+      return "preempted";
     case loss_reason::shutdown:
       return "shutdown";
     case loss_reason::workload_exited:
@@ -56,15 +59,33 @@ std::string_view name(loss_reason r) {
 }
 
 std::optional<loss_reason> loss_reason_named(std::string_view text) {
-  static constexpr std::array all{loss_reason::none,         loss_reason::renew_timeout,
-                                  loss_reason::taken_over,   loss_reason::session_invalid,
-                                  loss_reason::revoked,      loss_reason::suspended,
-                                  loss_reason::unhealthy,    loss_reason::resigned,
-                                  loss_reason::shutdown,     loss_reason::workload_exited,
-                                  loss_reason::guard_gone,   loss_reason::version_regressed,
+  static constexpr std::array all{loss_reason::none,
+                                  loss_reason::renew_timeout,
+                                  loss_reason::taken_over,
+                                  loss_reason::session_invalid,
+                                  loss_reason::revoked,
+                                  loss_reason::suspended,
+                                  loss_reason::unhealthy,
+                                  loss_reason::resigned,
+                                  loss_reason::preempted,
+                                  loss_reason::shutdown,
+                                  loss_reason::workload_exited,
+                                  loss_reason::guard_gone,
+                                  loss_reason::version_regressed,
                                   loss_reason::ttl_too_short};
   const auto found = std::ranges::find(all, text, [](loss_reason r) { return name(r); });
   return found == all.end() ? std::nullopt : std::optional(*found);
+}
+
+void sort_members(std::vector<member>& all) {
+  // Of one identity, what its newest run says.
+  const auto of = [](const member& one) {
+    const readiness says = one.says.value_or(readiness{});
+    return std::tuple(std::string_view(one.identity), -says.started_unix_ms, -says.since_unix_ms);
+  };
+  std::ranges::sort(all, {}, of);
+  const auto again = std::ranges::unique(all, {}, &member::identity);
+  all.erase(again.begin(), again.end());
 }
 
 }  // namespace tenure::core

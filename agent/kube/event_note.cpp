@@ -36,6 +36,8 @@ std::string_view words_of(loss_reason why) {
       return "the workload is unhealthy";
     case loss_reason::resigned:
       return "it was given up on request";
+    case loss_reason::preempted:
+      return "a member of higher priority is ready";
     case loss_reason::shutdown:
       return "the agent ends";
     case loss_reason::workload_exited:

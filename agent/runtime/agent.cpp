@@ -91,6 +91,7 @@ agent::~agent() = default;
 // --- start -----------------------------------------------------------------------------------
 
 void agent::start() {
+  started_unix_ms_ = machine_.read_clocks().unix_ms();
   published_.beat(machine_.loop().now());
   reports_.publish();
   if (!workload_->open()) end(status_.value_or(exit_failed));
@@ -206,6 +207,8 @@ void agent::begin_elections() {
                              .instruments = instruments_});
   // First: a member that must be found healthy before it campaigns must not even ask for the lease.
   const bool healthy = health_->begin(left_.found && !left_.found->ended);
+  core::succession_settings succeeds = options_.settings.succeeds;
+  succeeds.started_unix_ms = started_unix_ms_;
   std::vector<core::election_settings> all;
   for (const settings::election& one : options_.settings.elections) {
     all.push_back({.identity = options_.settings.identity,
@@ -215,7 +218,8 @@ void agent::begin_elections() {
                    .owns_workload = workload_->owns_workload(),
                    .ends_with_workload = workload_->ends_with_workload(),
                    .on_lost = options_.settings.on_lost,
-                   .checked_always = health_->always()});
+                   .checked_always = health_->always(),
+                   .succeeds = succeeds});
   }
   unfinished_ = static_cast<std::uint32_t>(all.size());
   election_driver::beginning first;

@@ -92,10 +92,11 @@ class agent final : private election_host, private workload_host {
   std::unique_ptr<stores::store> store_;
   std::unique_ptr<kube::announcer> announcer_;  ///< null: Kubernetes is told nothing
 
-  base::timer opening_;           ///< the next attempt to open the store after a failure
-  log::repeats failures_;         ///< how often these attempts have failed
-  workload::guard_ready left_;    ///< by earlier agents
-  std::uint32_t unfinished_ = 0;  ///< elections that have not ended
+  base::timer opening_;               ///< the next attempt to open the store after a failure
+  log::repeats failures_;             ///< how often these attempts have failed
+  workload::guard_ready left_;        ///< by earlier agents
+  std::int64_t started_unix_ms_ = 0;  ///< by the wall clock
+  std::uint32_t unfinished_ = 0;      ///< elections that have not ended
   bool store_reached_ = false;
   bool shutting_down_ = false;
   bool ended_ = false;

@@ -181,7 +181,9 @@ std::vector<finding> election_findings(const settings::election& one, bool obser
                                        const core::observation& seen) {
   std::vector<finding> out;
   std::string text = one.name + ": " + holders_text(seen);
-  if (seen.members && !seen.members->empty()) text += "; members " + base::listed(*seen.members);
+  if (seen.members && !seen.members->empty()) {
+    text += "; members " + base::listed(*seen.members, &core::member::identity);
+  }
   out.push_back({.check = "holder", .text = std::move(text)});
   if (seen.agreed.slots != 0 && seen.agreed.slots != one.slots) {
     const std::string agreed = std::to_string(seen.agreed.slots);

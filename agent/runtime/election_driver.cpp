@@ -253,6 +253,13 @@ void election_driver::carry_out(core::election_index, const core::command::forge
   with_.workload.forget_grants(c);
 }
 
+void election_driver::carry_out(core::election_index which, const core::command::announce& c) {
+  const core::succession_settings& own = group_.at(which).settings().succeeds;
+  store_->announce(which, {.since_unix_ms = c.ready ? read_clocks_().unix_ms() : 0,
+                           .priority = own.priority,
+                           .started_unix_ms = own.started_unix_ms});
+}
+
 void election_driver::carry_out(core::election_index which, const core::command::finished& c) {
   with_.host.finished(which, c.why);
 }

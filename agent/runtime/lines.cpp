@@ -16,7 +16,7 @@ std::string spoken(core::duration d) {
   return std::string(base::spoken(d).view());
 }
 
-std::string text_of(core::version version) {
+std::string version_text(core::version version) {
   return std::to_string(core::number(version));
 }
 
@@ -38,7 +38,7 @@ void say_phase(log::logger& to, log::log_level level, std::string_view sentence,
            {{"election", who.election},
             {"identity", who.identity},
             log::coded("state", core::name(state)),
-            log::coded("version", text_of(version))});
+            log::coded("version", version_text(version))});
 }
 
 }  // namespace
@@ -212,13 +212,13 @@ void say_holders(log::logger& to, std::string_view before, const log::speaker& w
   if (holders.size() > most) {
     sentence += " and " + std::to_string(holders.size() - most) + " more";
   }
-  if (holders.size() == 1) sentence += " (version " + text_of(holders.front().version) + ")";
+  if (holders.size() == 1) sentence += " (version " + version_text(holders.front().version) + ")";
   to.write(log::log_level::info, sentence,
            {{"election", who.election},
             {"identity", who.identity},
             log::coded("state", core::name(state)),
             log::coded("holder", holders.front().identity),
-            log::coded("version", text_of(holders.front().version))});
+            log::coded("version", version_text(holders.front().version))});
 }
 
 }  // namespace
@@ -253,14 +253,14 @@ void say_vacant(log::logger& to, const log::speaker& who, const vacancy& what) {
 void say_granted(log::logger& to, const log::speaker& who, core::version version,
                  core::duration lock_delay) {
   say_phase(to, log::log_level::info,
-            "lease granted under version " + text_of(version) + "; waiting " + spoken(lock_delay) +
-                " (lock delay): the previous holder left no release record",
+            "lease granted under version " + version_text(version) + "; waiting " +
+                spoken(lock_delay) + " (lock delay): the previous holder left no release record",
             who, core::phase::pending, version);
 }
 
 void say_active(log::logger& to, const log::speaker& who, core::version version,
                 const std::optional<wait_for_holder>& vacant_for) {
-  std::string sentence = "active under version " + text_of(version);
+  std::string sentence = "active under version " + version_text(version);
   if (vacant_for && vacant_for->after_lease_of.empty()) {
     sentence += ", after " + spoken(vacant_for->lasted) + " without an active holder";
   } else if (vacant_for) {
@@ -272,7 +272,7 @@ void say_active(log::logger& to, const log::speaker& who, core::version version,
 
 void say_active_again(log::logger& to, const log::speaker& who, core::version version) {
   say_phase(to, log::log_level::info,
-            "active again under version " + text_of(version) +
+            "active again under version " + version_text(version) +
                 ": the store confirms the lease of the workload that runs",
             who, core::phase::active, version);
 }
@@ -306,6 +306,8 @@ const char* words_of(core::loss_reason why) {
       return "giving the lease up: the workload is unhealthy";
     case loss_reason::resigned:
       return "giving the lease up";
+    case loss_reason::preempted:
+      return "giving the lease up: a member of higher priority is ready";
     case loss_reason::shutdown:
       return "giving the lease up: the agent ends";
     case loss_reason::workload_exited:
@@ -314,6 +316,12 @@ const char* words_of(core::loss_reason why) {
       return "giving the lease up: its guard cannot be relied on";
   }
   return "";
+}
+
+/// Whom a term is given up for, behind why.
+std::string naming(std::string_view heir, core::loss_reason why) {
+  if (why == core::loss_reason::preempted) return " (" + std::string(heir) + ")";
+  return " in favour of " + std::string(heir);
 }
 
 std::string how_to_stop(const term_end& what) {
@@ -336,7 +344,7 @@ void say_with_end(log::logger& to, const log::speaker& who, const std::string& s
       core::is_trouble(what.why) ? log::log_level::warn : log::log_level::info;
   const log::log_field state = log::coded("state", core::name(core::phase::draining));
   const log::log_field reason = log::coded("reason", core::name(what.why));
-  const log::log_field version = log::coded("version", text_of(what.version));
+  const log::log_field version = log::coded("version", version_text(what.version));
   if (!what.time_to_stop || what.ran_out_ago) {
     to.write(level, sentence,
              {{"election", who.election}, {"identity", who.identity}, state, version, reason});
@@ -355,7 +363,7 @@ void say_with_end(log::logger& to, const log::speaker& who, const std::string& s
 
 void say_ending(log::logger& to, const log::speaker& who, const term_end& what) {
   std::string sentence = words_of(what.why);
-  if (!what.heir.empty()) sentence += " in favour of " + std::string(what.heir);
+  if (!what.heir.empty()) sentence += naming(what.heir, what.why);
   const std::string how = how_to_stop(what);
   if (!how.empty()) sentence += "; " + how;
   say_with_end(to, who, sentence, what);
@@ -373,7 +381,7 @@ void say_released(log::logger& to, const log::speaker& who, core::version versio
   to.write(log::log_level::info, "lease released",
            {{"election", who.election},
             {"identity", who.identity},
-            log::coded("version", text_of(version))});
+            log::coded("version", version_text(version))});
 }
 
 void say_aside(log::logger& to, const log::speaker& who, core::loss_reason why,

@@ -1,6 +1,7 @@
 #include "runtime/member_log.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 namespace tenure::runtime {
@@ -12,10 +13,13 @@ bool has(const std::vector<std::string>& all, const std::string& one) {
 
 }  // namespace
 
-bool member_log::observed(const std::optional<std::vector<std::string>>& members,
+bool member_log::observed(const std::optional<std::vector<core::member>>& members,
                           std::int64_t unix_ms) {
-  if (!members || *members == present_) return false;
-  const std::vector<std::string> before = std::exchange(present_, *members);
+  if (!members) return false;
+  const auto names = *members | std::views::transform(&core::member::identity);
+  if (std::ranges::equal(names, present_)) return false;
+  const std::vector<std::string> before =
+      std::exchange(present_, std::vector<std::string>(names.begin(), names.end()));
   api::gone_list now;
   for (const std::string& one : before) {
     if (!has(present_, one)) now.push_back({.identity = one, .last_seen_unix_ms = unix_ms});

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/snapshot.hpp"
+#include "core/vocabulary.hpp"
 
 namespace tenure::runtime {
 
@@ -22,7 +23,7 @@ class member_log {
 
   /// The watch shows these members at `unix_ms`; nothing: the store does not list members. True if
   /// the list of gone members has changed.
-  bool observed(const std::optional<std::vector<std::string>>& members, std::int64_t unix_ms);
+  bool observed(const std::optional<std::vector<core::member>>& members, std::int64_t unix_ms);
 
   /// Newest first; null: no gone members.
   [[nodiscard]] const std::shared_ptr<const api::gone_list>& gone() const { return gone_; }

@@ -189,10 +189,11 @@ std::optional<api::control_refusal> order_executor::objection_to(
                    "ask again if that is still wanted");
   }
   if (heir.empty() || !seen || !seen->members) return std::nullopt;
-  if (std::ranges::find(*seen->members, heir) == seen->members->end()) {
+  const std::vector<core::member>& members = *seen->members;
+  if (std::ranges::find(members, heir, &core::member::identity) == members.end()) {
     return refusal(409, "not_a_member",
                    "\"" + heir + "\" is not a member of " + of +
-                       " now; these are: " + base::listed(*seen->members),
+                       " now; these are: " + base::listed(members, &core::member::identity),
                    "name one of these");
   }
   return std::nullopt;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/election.hpp"
+#include "core/succession.hpp"
 #include "core/timing.hpp"
 #include "log/log_line.hpp"
 #include "settings/consul.hpp"
@@ -51,6 +52,7 @@ struct agent {
   std::string identity;
   bool observe = false;
   bool unlisted = false;
+  core::succession_settings succeeds;  ///< for all elections; without the time of the start
 
   core::timing_request asked;  ///< what the user gave, for `tenure explain`
   core::timing timing{};       ///< what follows from it

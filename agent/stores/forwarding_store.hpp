@@ -55,6 +55,9 @@ class forwarding_store : public store {
                   handler<order_outcome> done) override {
     of_->drop_order(which, id, deadline, std::move(done));
   }
+  void announce(core::election_index which, const core::readiness& says) override {
+    of_->announce(which, says);
+  }
   void leave(core::time_point deadline, handler<release_outcome> done) override {
     of_->leave(deadline, std::move(done));
   }

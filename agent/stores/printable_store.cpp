@@ -21,6 +21,13 @@ void clean(core::order_reply& said) {
   clean(said.action);
 }
 
+void clean(core::member& one) {
+  clean(one.identity);
+  if (!one.says) return;
+  one.says->since_unix_ms = std::clamp<std::int64_t>(one.says->since_unix_ms, 0, last_unix_ms);
+  one.says->started_unix_ms = std::clamp<std::int64_t>(one.says->started_unix_ms, 0, last_unix_ms);
+}
+
 void clean(core::observation& seen) {
   for (core::holder& one : seen.holders) clean(one.identity);
   if (seen.last_release) {
@@ -33,7 +40,7 @@ void clean(core::observation& seen) {
     clean(one.wanted.heir);
     if (one.reply) clean(*one.reply);
   }
-  if (seen.members) std::ranges::for_each(*seen.members, [](std::string& one) { clean(one); });
+  if (seen.members) std::ranges::for_each(*seen.members, [](core::member& one) { clean(one); });
 }
 
 void clean(description& what) {
@@ -137,6 +144,10 @@ class printable_store final : public store {
   void drop_order(core::election_index which, const std::string& id, core::time_point deadline,
                   handler<order_outcome> done) override {
     of_->drop_order(which, id, deadline, cleaned(std::move(done)));
+  }
+
+  void announce(core::election_index which, const core::readiness& says) override {
+    of_->announce(which, says);
   }
 
   void leave(core::time_point deadline, handler<release_outcome> done) override {

@@ -245,6 +245,11 @@ class store {
   virtual void drop_order(core::election_index which, const std::string& id,
                           core::time_point deadline, handler<order_outcome> done) = 0;
 
+  /// What the list of members says of us in this election from now on. It is written once our name
+  /// is there, and with each later change; a write that fails is repeated and not reported. Does
+  /// nothing without `setup::announce`. Until the first call our entry says that we are not ready.
+  virtual void announce(core::election_index which, const core::readiness& says) = 0;
+
   /// Removes our name from the members that the store shows, if it is there, by the deadline. Calls
   /// `done` in any case, unless the store is closed first. Only `close` may be called
   /// afterwards.

@@ -20,6 +20,11 @@ struct member_report {
   std::string identity;
   std::string state{};  ///< "standby", "active"...; newer agents may have others
   bool is_self = false;
+  /// It could take the lease now; nothing: unknown, as for a holder, or for a member of an earlier
+  /// release.
+  std::optional<bool> ready{};
+  std::int32_t priority = 0;                          ///< members with a higher one come first
+  std::optional<std::int64_t> ready_since_unix_ms{};  ///< by the member's own clock
 
   friend bool operator==(const member_report&, const member_report&) = default;
 };
@@ -89,6 +94,7 @@ struct election_report {
   std::string last_loss{};                      ///< empty: no loss yet
   std::optional<past_term> last_term{};         ///< the newest one that has ended
   std::uint64_t slots = 1;
+  std::string next{};  ///< the member that comes next; empty: none is known
   std::optional<std::vector<member_report>> members{};  ///< nothing: the store cannot tell
   std::vector<gone_member> gone{};
   bool paused = false;

@@ -11,6 +11,9 @@ static void describe(maybe_const<member_report> auto& of, auto& with) {
   with("identity", of.identity);
   with("is_self", of.is_self);
   with("state", of.state);
+  with("ready", of.ready);
+  with("priority", of.priority);
+  with.time("ready_since", of.ready_since_unix_ms);
 }
 
 static void describe(maybe_const<gone_member> auto& of, auto& with) {
@@ -64,6 +67,7 @@ static void describe(maybe_const<election_report> auto& of, auto& with) {
   with("last_term", of.last_term);
   with("slots", of.slots);
   with.slot(of.holder);
+  with.or_null("next", of.next);
   with("members", of.members);
   with("gone", of.gone);
   with("paused", of.paused);

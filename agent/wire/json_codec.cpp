@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/json_nesting.hpp"
 #include "base/number_text.hpp"
@@ -62,6 +63,15 @@ bool read(const json& from, std::string& to) {
 bool read(const json& from, bool& to) {
   if (from.is_boolean()) to = from.get<bool>();
   return from.is_boolean();
+}
+
+bool read(const json& from, std::int32_t& to) {
+  const bool fits =
+      from.is_number_unsigned()
+          ? std::in_range<std::int32_t>(from.get<std::uint64_t>())
+          : from.is_number_integer() && std::in_range<std::int32_t>(from.get<std::int64_t>());
+  if (fits) to = from.get<std::int32_t>();
+  return fits;
 }
 
 bool read(const json& from, std::int64_t& to) {

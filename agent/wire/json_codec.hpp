@@ -40,6 +40,7 @@ void append_time(std::string& to, std::optional<std::int64_t> unix_ms);
 /// make one line look like two.
 bool read(const nlohmann::json& from, std::string& to);
 bool read(const nlohmann::json& from, bool& to);
+bool read(const nlohmann::json& from, std::int32_t& to);
 bool read(const nlohmann::json& from, std::int64_t& to);
 bool read(const nlohmann::json& from, std::uint64_t& to);
 bool read(const nlohmann::json& from, std::uint32_t& to);

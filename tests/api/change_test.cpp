@@ -47,7 +47,8 @@ const std::vector<edit>& edits() {
       {"health", [](scene& s) { s.seen.health = api::health_report{}; }},
       {"health reason", [](scene& s) { s.seen.health = api::health_report{.reason = "x"}; }},
       {"paused", [](scene& s) { s.view().paused = true; }},
-      {"members", [](scene& s) { s.view().seen->members = std::vector<std::string>{"me"}; }},
+      {"members", [](scene& s) { s.view().seen->members = members_named({"me"}); }},
+      {"next", [](scene& s) { s.view().next = core::member{.identity = "b"}; }},
       {"last term",
        [](scene& s) {
          s.db().terms = std::make_shared<const api::term_list>(
@@ -87,6 +88,34 @@ TEST(Change, IsWhatAnAnswerShowsAndNothingElse) {
     const bool same = api::shows_same(before.seen, after.seen) &&
                       api::shows_same(before.seen.elections[0], after.seen.elections[0]);
     EXPECT_EQ(same, shown(before) == shown(after)) << one.what;
+  }
+}
+
+TEST(Change, OfWhoComesNextIsItsNameAndNotWhyItComesNext) {
+  scene before = holder();
+  before.view().next = core::member{.identity = "b"};
+  scene after = holder();
+  after.view().next = core::member{.identity = "b", .says = core::readiness{.priority = 3}};
+  EXPECT_EQ(shown(before), shown(after));
+  EXPECT_TRUE(api::shows_same(before.seen.elections[0], after.seen.elections[0]));
+  after.view().next = core::member{.identity = "c"};
+  EXPECT_FALSE(api::shows_same(before.seen.elections[0], after.seen.elections[0]));
+  after.view().next.reset();
+  EXPECT_FALSE(api::shows_same(before.seen.elections[0], after.seen.elections[0]));
+}
+
+TEST(Change, OfMembersIsAlsoWhatTheySayOfThemselves) {
+  const auto saying = [](core::readiness what) {
+    scene s = holder();
+    s.view().seen->members = std::vector<core::member>{{.identity = "b", .says = what}};
+    return s;
+  };
+  const scene before = saying({.since_unix_ms = 1000});
+  for (const core::readiness other : {core::readiness{}, core::readiness{.since_unix_ms = 1001},
+                                      core::readiness{.since_unix_ms = 1000, .priority = 1}}) {
+    const scene after = saying(other);
+    EXPECT_NE(shown(before), shown(after));
+    EXPECT_FALSE(api::shows_same(before.seen.elections[0], after.seen.elections[0]));
   }
 }
 

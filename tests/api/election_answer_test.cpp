@@ -206,7 +206,7 @@ TEST(ElectionAnswer, SaysHowTheStoreAnswers) {
 TEST(ElectionAnswer, MembersThatNobodyVouchesForAreInAnUnknownState) {
   scene s;
   s.watch_shows({{.identity = "b", .version = version{9}}}, version{9});
-  s.view().seen->members = std::vector<std::string>{"b", "c", "me"};
+  s.view().seen->members = members_named({"b", "c", "me"});
   const auto states = [&] {
     std::string out;
     for (const auto& m : s.db_json()["members"]) out += m["state"].get<std::string>() + " ";
@@ -215,6 +215,72 @@ TEST(ElectionAnswer, MembersThatNobodyVouchesForAreInAnUnknownState) {
   EXPECT_EQ(states(), "active standby standby ");
   s.db().watched = false;
   EXPECT_EQ(states(), "unknown unknown standby ");
+}
+
+/// "b unready 3 -" is the member b, which is not ready and of priority 3; "?" is not known.
+std::string readiness_in(const nlohmann::json& members) {
+  std::string out;
+  for (const nlohmann::json& one : members) {
+    const nlohmann::json& ready = one["ready"];
+    out += one["identity"].get<std::string>();
+    out += ready.is_null() ? " ?" : ready.get<bool>() ? " ready" : " unready";
+    out += " " + std::to_string(one["priority"].get<int>());
+    out +=
+        " " + (one["ready_since"].is_null() ? "-" : one["ready_since"].get<std::string>()) + "; ";
+  }
+  return out;
+}
+
+TEST(ElectionAnswer, StandbysSayWhetherTheyAreReadyAndHoldersDoNot) {
+  scene s;
+  s.watch_shows({{.identity = "b", .version = version{9}}}, version{9});
+  s.view().seen->members = std::vector<core::member>{
+      {.identity = "b", .says = core::readiness{.since_unix_ms = start_unix_ms, .priority = 5}},
+      {.identity = "c", .says = core::readiness{.since_unix_ms = start_unix_ms, .priority = -1}},
+      {.identity = "d", .says = core::readiness{.priority = 7}},
+      {.identity = "me", .says = core::readiness{.since_unix_ms = start_unix_ms + 1}},
+      {.identity = "old"}};
+  EXPECT_EQ(readiness_in(s.db_json()["members"]),
+            "b ? 5 -; c ready -1 2026-01-31T12:00:00.000Z; d unready 7 -; "
+            "me ready 0 2026-01-31T12:00:00.001Z; old ? 0 -; ");
+  s.db().watched = false;
+  EXPECT_EQ(readiness_in(s.db_json()["members"]),
+            "b ? 5 -; c ? -1 -; d ? 7 -; me ready 0 2026-01-31T12:00:00.001Z; old ? 0 -; ")
+      << "what they said may not be so any more";
+}
+
+TEST(ElectionAnswer, AHolderHasSaidThatItIsReadyBeforeItsTerm) {
+  scene s;
+  s.hold(phase::active);
+  s.watch_shows({{.identity = "me", .version = version{7}, .ours = true}}, version{7});
+  s.view().seen->members = std::vector<core::member>{
+      {.identity = "me", .says = core::readiness{.since_unix_ms = start_unix_ms, .priority = 2}}};
+  EXPECT_EQ(readiness_in(s.db_json()["members"]), "me ? 2 -; ");
+  s.view().phase = phase::draining;
+  s.view().last_loss = core::loss_reason::session_invalid;
+  EXPECT_EQ(s.db_json()["holder"], nullptr);
+  EXPECT_EQ(readiness_in(s.db_json()["members"]), "me ? 2 -; ") << "its workload still stops";
+}
+
+TEST(ElectionAnswer, NamesWhoComesNextWhileTheStoreSaysWhoHolds) {
+  scene s;
+  s.watch_shows({{.identity = "b", .version = version{9}}}, version{9});
+  EXPECT_EQ(s.db_json()["next"], nullptr) << "nobody is ready";
+  s.view().next = core::member{.identity = "c"};
+  EXPECT_EQ(s.db_json()["next"], "c");
+  s.db().watched = false;
+  EXPECT_EQ(s.db_json()["holder"], "b") << "what was last seen";
+  EXPECT_EQ(s.db_json()["next"], nullptr) << "others may have come since";
+}
+
+TEST(ElectionAnswer, AHolderNamesWhoComesNextWithoutTheStore) {
+  scene s;
+  s.hold(phase::active);
+  s.view().next = core::member{.identity = "c"};
+  s.store_says(core::contact::failed{.asked_at = s.at.now, .why = "connection refused"});
+  EXPECT_EQ(s.db_json()["next"], "c");
+  s.advance(10s);
+  EXPECT_EQ(s.db_json()["next"], nullptr);
 }
 
 TEST(ElectionAnswer, StandbyNeverNamesItselfFromAWatchThatIsBehind) {

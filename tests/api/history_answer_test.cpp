@@ -80,7 +80,7 @@ TEST(ElectionAnswer, MembersAreHoldersFirstAndNullWhereTheStoreCannotTell) {
   scene s;
   s.watch_shows({{.identity = "zoe", .version = version{7}}}, version{7});
   EXPECT_EQ(s.db_json()["members"], nullptr);
-  s.view().seen->members = std::vector<std::string>{"a", "me", "zoe"};
+  s.view().seen->members = members_named({"a", "me", "zoe"});
   const auto members = s.db_json()["members"];
   ASSERT_EQ(members.size(), 3U);
   EXPECT_EQ(members[0]["identity"], "zoe");
@@ -96,7 +96,7 @@ TEST(ElectionAnswer, AHolderThatDrainsIsNotShownAsStandby) {
   scene s;
   s.hold(core::phase::draining);
   s.watch_shows({{.identity = "me", .version = version{7}, .ours = true}}, version{7});
-  s.view().seen->members = std::vector<std::string>{"me"};
+  s.view().seen->members = members_named({"me"});
   EXPECT_EQ(s.db_json()["members"][0]["state"], "draining");
 }
 

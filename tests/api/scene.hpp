@@ -25,6 +25,13 @@ inline constexpr core::time_point start{1000s};
 /// 2026-01-31T12:00:00Z
 inline constexpr std::int64_t start_unix_ms = 1'769'860'800'000;
 
+/// Members of an earlier release, which only say who they are.
+inline std::vector<core::member> members_named(std::vector<std::string> names) {
+  std::vector<core::member> out;
+  for (std::string& one : names) out.push_back({.identity = std::move(one)});
+  return out;
+}
+
 struct scene {
   scene() {
     seen.index = 1;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "store_under_test.hpp"
+#include "support/member_names.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -25,7 +26,7 @@ TEST_P(OneIdentity, IsInUseForTheOneThatCameLater) {
   const auto of_first = first->watch();
   ASSERT_TRUE(loop_.run_until([&] {
     return of_first->shows(
-        [](const auto& seen) { return seen.members == std::vector<std::string>{"twin"}; });
+        [](const auto& seen) { return member_names(seen) == std::vector<std::string>{"twin"}; });
   }));
   auto second = join_as_twin("session of the second", true);
   const auto of_second = second->watch();

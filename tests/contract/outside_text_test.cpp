@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "store_under_test.hpp"
+#include "support/member_names.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -26,7 +27,7 @@ TEST_P(StoreContract, NamesOfOthersCanBePrinted) {
   };
   ASSERT_TRUE(loop_.run_until([&] { return watched->shows(shows_a); }));
   EXPECT_THAT(watched->seen.back().holders, ElementsAre(other(shown_name, g.version)));
-  EXPECT_THAT(*watched->seen.back().members, ElementsAre(shown_name));
+  EXPECT_THAT(*member_names(watched->seen.back()), ElementsAre(shown_name));
   EXPECT_THAT(b->read().holders, ElementsAre(other(shown_name, g.version)));
   const auto refused = b->acquire();
   ASSERT_TRUE(std::holds_alternative<stores::refusal>(refused));

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "store_under_test.hpp"
+#include "support/member_names.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -19,8 +20,9 @@ const auto held = [](const core::observation& seen) { return seen.holders.size()
 
 /// True of an observation that has exactly these members.
 auto has_members(std::vector<std::string> names) {
-  return
-      [names = std::move(names)](const core::observation& seen) { return seen.members == names; };
+  return [names = std::move(names)](const core::observation& seen) {
+    return member_names(seen) == names;
+  };
 }
 
 TEST_P(StoreContract, AReleaseRecordIsShownInTheStepOfTheRelease) {

@@ -255,6 +255,7 @@ struct world {
   void carry_out(std::size_t m, const core::command::transition& c);
   void carry_out(std::size_t, const core::command::publish&) {}
   void carry_out(std::size_t, const core::command::forget_grants&) {}
+  void carry_out(std::size_t, const core::command::announce&) {}
   void carry_out(std::size_t m, const core::command::finished&);
   void renew(std::size_t m, const core::command::renew& c);
   void send(std::size_t m, mail what, core::attempt number, core::version version,

@@ -79,7 +79,8 @@ def matrix():
         "containerSpec": {"workingDir": "/v"}, "imagePullSecrets": [{"name": "registry"}],
         "tenure": {"traffic": {"addressTypes": ["IPv4", "IPv6"], "service": {"type": "LoadBalancer", "annotations": {"e": "f"}}},
                    "ttl": "6s", "drain": "1m30s", "stopSignal": "INT", "log": {"level": "debug"}, "probePort": 9000,
-                   "settings": {"health_http": "http://127.0.0.1:5432/healthz", "health_failures": 2}}})
+                   "settings": {"health_http": "http://127.0.0.1:5432/healthz", "health_failures": 2,
+                                "priority": -1000000, "prefer_newer": True, "preempt": True}}})
     yield "slots", merged(values_of(way="none"), {"replicas": 3, "tenure": {"slots": 2, "rbac": {"leases": "named"}}})
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import browser
 from agents import Agent, page_of
 from browser import until
-from stand_in import StandIn, election, rfc3339, silent, term
+from stand_in import StandIn, election, member, rfc3339, silent, term
 
 EXIT_SKIPPED = 77  # what ctest is told to take for it
 HOSTILE = "<img/src=x/onerror=document.title='owned'>&lt;b&gt;"
@@ -48,6 +48,10 @@ class PageTest(unittest.TestCase):
         until(lambda: text in shown.text(selector),
               f'{selector} shows "{text}", not "{shown.text(selector)}"')
 
+    def shows_members(self, *wanted: str) -> None:
+        until(lambda: [" ".join(one.split()) for one in shown.texts("#members li")] == [*wanted],
+              f"the members are {wanted}, not {shown.texts('#members li')}")
+
     def is_in_touch(self, with_agent: Agent) -> None:
         self.shows("#link", "Live" if with_agent.has_events() else "Polling every 2 s")
 
@@ -69,7 +73,8 @@ class RealAgents(PageTest):
         self.shows("#state", "Standby")
         self.shows("#version", "1")
         until(lambda: [one.split() for one in shown.texts("#members li")] ==
-              [["a", "Active"], ["b", "this", "agent", "Standby"]], "both members are shown")
+              [["a", "Active"], ["b", "this", "agent", "Standby,", "next"]],
+              "both members are shown")
         self.shows("#since", "has held it since before")
 
     def test_killed_holder_is_replaced_without_a_reload(self) -> None:
@@ -217,6 +222,19 @@ class Looks(PageTest):
             self.assertLessEqual(shown.run("return document.documentElement.scrollWidth"),
                                  browser.PHONE[0], where or "the list")
 
+    def test_phone_has_room_for_all_that_is_said_of_a_member(self) -> None:
+        name = "worker-7f9c6d5b8-x2x9z"
+        members = [member(name, "active", is_self=True, priority=1_000_000),
+                   member("b", "standby", ready=False, priority=-1_000_000)]
+        holders = [{"identity": name, "version": 1_000_000}]
+        stand_in = StandIn(page_of(tenure), [election("db", name, name, 1_000_000, slots=3,
+                                                      holders=holders, members=members)])
+        shown.window(browser.PHONE)
+        shown.open(self.serve(stand_in))
+        self.shows("#members", "not ready, priority -1000000")
+        self.assertLessEqual(shown.run("return document.documentElement.scrollWidth"),
+                             browser.PHONE[0])
+
     def test_dark_and_light_differ_and_can_be_read(self) -> None:
         a = self.agent("a", elections=("db", "cache"))
         papers = set()
@@ -256,9 +274,8 @@ class Looks(PageTest):
 class AtWill(PageTest):
     """Against a stand-in."""
 
-    MEMBERS = [{"identity": "a", "is_self": False, "state": "active"},
-               {"identity": "b", "is_self": True, "state": "standby"},
-               {"identity": "c", "is_self": False, "state": "standby"}]
+    MEMBERS = [member("a", "active"), member("b", "standby", is_self=True, ready=True),
+               member("c", "standby", ready=True)]
 
     def icon(self) -> str:
         return shown.run("return document.querySelector('#icon').dataset.level")
@@ -325,6 +342,34 @@ class AtWill(PageTest):
         shown.open(self.serve(stand_in))
         until(lambda: shown.texts("#terms .gap") == ["Nobody held it for 12 s"],
               "the one gap is shown, and not the hand-over of 0.2 s")
+
+    def test_members_show_who_comes_next_and_who_cannot(self) -> None:
+        one = election("db", "b", "a", 7, members=self.MEMBERS, next="c")
+        stand_in = StandIn(page_of(tenure), [one])
+        shown.open(self.serve(stand_in))
+        self.shows_members("a Active", "b this agent Standby", "c Standby, next")
+        self.assertEqual(shown.texts("#members .state b"), ["next"])
+        ranked = [member("a", "active", priority=1),
+                  member("b", "standby", is_self=True, ready=False, priority=9),
+                  member("c", "standby", ready=True), member("old", "standby")]
+        stand_in.publish({**one, "index": 2, "members": ranked})
+        self.shows_members("a Active, priority 1", "b this agent Standby, not ready, priority 9",
+                           "c Standby, priority 0, next", "old Standby, priority 0")
+        self.assertNotEqual(shown.style("#members li:nth-child(2) bdi", "color"),
+                            shown.style("#members li:nth-child(3) bdi", "color"))
+        # Nobody is ready.
+        stand_in.publish({**one, "index": 3, "members": ranked[:2], "next": None})
+        self.shows_members("a Active, priority 1", "b this agent Standby, not ready, priority 9")
+
+    def test_transfer_goes_to_who_comes_next(self) -> None:
+        one = election("db", "b", "a", 7, members=self.MEMBERS, next="c")
+        stand_in = StandIn(page_of(tenure), [one])
+        shown.open(self.serve(stand_in))
+        self.shows("#holder", "a")
+        shown.click("#orders summary")
+        self.shows("#commands code", "tenure transfer c db ")
+        stand_in.publish({**one, "index": 2, "next": None})
+        self.shows("#commands code", "tenure transfer b db ")
 
     def test_member_that_has_vanished_is_kept_with_when_it_was_seen(self) -> None:
         gone = [{"identity": "d", "last_seen": rfc3339(30)}]

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import browser
 from agents import page_of
-from stand_in import StandIn, election, rfc3339, silent, term
+from stand_in import StandIn, election, member, rfc3339, silent, term
 
 HOUR, DAY = 3_600, 86_400
 
-MEMBERS = [{"identity": "db-1", "is_self": False, "state": "active"},
-           {"identity": "db-0", "is_self": True, "state": "standby"},
-           {"identity": "db-2", "is_self": False, "state": "standby"}]
+MEMBERS = [member("db-1", "active"), member("db-0", "standby", is_self=True, ready=True),
+           member("db-2", "standby", ready=True)]
 
 TERMS = [term("db-1", 1042, 2 * HOUR + 754),
          term("db-0", 1037, 29 * HOUR, 2 * HOUR + 757, "resigned"),
@@ -23,22 +22,23 @@ TERMS = [term("db-1", 1042, 2 * HOUR + 754),
          term("db-1", 1023, 70 * HOUR + 95, 70 * HOUR + 1, "unhealthy"),
          term("db-0", 998, 5 * DAY, 70 * HOUR + 110, "expired")]
 
-DB = election("orders-db", "db-0", "db-1", 1042, members=MEMBERS, last_term=TERMS[1],
+DB = election("orders-db", "db-0", "db-1", 1042, next="db-2", members=MEMBERS, last_term=TERMS[1],
               health={"state": "healthy", "reason": None, "since": rfc3339(HOUR)})
-HELD = election("orders-db", "db-1", "db-1", 1042, last_term=TERMS[1],
+HELD = election("orders-db", "db-1", "db-1", 1042, next="db-2", last_term=TERMS[1],
                 members=[{**one, "is_self": one["identity"] == "db-1"} for one in MEMBERS])
 GIVEN_UP = [term("db-1", 1042, 2 * HOUR + 754, 12, "unhealthy"), *TERMS[1:]]
-VACANT = election("orders-db", "db-0", None, 1042, members=MEMBERS[1:], paused=True,
+VACANT = election("orders-db", "db-0", None, 1042, next="db-2", paused=True,
+                  members=[member("db-0", "standby", is_self=True, ready=False), MEMBERS[2]],
                   last_term=GIVEN_UP[0], aside_for_ms=11_000,
                   health={"state": "unhealthy", "reason": "GET /healthz answered 503",
                           "since": rfc3339(14)})
 SLOTS = election("workers", "worker-7f9c6d5b8-x2x9z", "worker-7f9c6d5b8-x2x9z", 80, slots=3,
                  holders=[{"identity": "worker-7f9c6d5b8-x2x9z", "version": 80},
                           {"identity": "worker-7f9c6d5b8-b41qk", "version": 83}],
-                 members=[{"identity": "worker-7f9c6d5b8-x2x9z", "is_self": True,
-                           "state": "active"},
-                          {"identity": "worker-7f9c6d5b8-b41qk", "is_self": False,
-                           "state": "active"}])
+                 members=[member("worker-7f9c6d5b8-x2x9z", "active", is_self=True, priority=10),
+                          member("worker-7f9c6d5b8-b41qk", "active", priority=10),
+                          member("worker-5d4f8b7c9-mm2pq", "standby", ready=True)],
+                 next="worker-5d4f8b7c9-mm2pq")
 MANY = [election(f"tenant-{i:04}", "db-0", None if i % 97 == 5 else f"db-{i * 7 % 3}", 1_000 + i)
         for i in range(10_000)]
 

@@ -38,19 +38,26 @@ def election(name: str, identity: str, holder: str | None, version: int, **more:
             "version_text": str(version) if holder else None, "holders": holders,
             "sequencer": None, "expires_in_ms": 9_400 if holder else None,
             "since": rfc3339(3_600), "as_of": rfc3339(), "last_loss": None, "last_term": None,
-            "slots": 1, "members": None, "gone": [], "paused": False, "aside_for_ms": None,
-            "not_campaigning": None,
+            "slots": 1, "next": None, "members": None, "gone": [], "paused": False,
+            "aside_for_ms": None, "not_campaigning": None,
             "workload_running": is_self, "holder_known": True, "holder_age_ms": 0,
             "store": {"kind": "etcd", "reachable": True, "last_answer_ms": 120, "why": None},
             "cluster_id": "14841639068965178418",
             "agent": "run-1", "index": 1, **more}
 
 
+def member(identity: str, state: str, is_self: bool = False, ready: bool | None = None,
+           priority: int = 0) -> Json:
+    return {"identity": identity, "is_self": is_self, "state": state, "ready": ready,
+            "priority": priority, "ready_since": rfc3339(600) if ready else None}
+
+
 def silent(one: Json, for_ms: int = 12_000) -> Json:
     """The same election as its agent shows it whose store does not answer any more."""
     members = one["members"] and [
-        {**m, "state": m["state"] if m["is_self"] else "unknown"} for m in one["members"]]
-    return {**one, "members": members, "holder_known": False, "holder_age_ms": for_ms,
+        m if m["is_self"] else {**m, "state": "unknown", "ready": None, "ready_since": None}
+        for m in one["members"]]
+    return {**one, "next": None, "members": members, "holder_known": False, "holder_age_ms": for_ms,
             "index": one["index"] + 1,
             "store": {**one["store"], "reachable": False, "last_answer_ms": for_ms,
                       "why": "POST /v3/kv/txn at http://10.0.0.7:2379: Connection refused"}}

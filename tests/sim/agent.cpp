@@ -25,7 +25,11 @@ agent::agent(stage& s, network& n, machine_clock clock, std::uint8_t pod, std::u
                   .campaigns = campaigns(),
                   .owns_workload = s.drawn.owns_workload[e],
                   .on_lost = s.drawn.on_lost,
-                  .checked_always = s.drawn.checked_always[e]});
+                  .checked_always = s.drawn.checked_always[e],
+                  .succeeds = {.priority = s.drawn.priority[pod],
+                               .started_unix_ms = unix_ms_at(s.now),
+                               .prefer_newer = s.drawn.prefer_newer,
+                               .preempt = s.drawn.preempt}});
   }
   s.judge.agent_began(pod, &machine_, clock);
 }

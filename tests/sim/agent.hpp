@@ -75,6 +75,7 @@ class agent {
   void carry_out(std::size_t e, const core::command::forget_grants& c) {
     guards_[e].forget_grants(c.before);
   }
+  void carry_out(std::size_t e, const core::command::announce& c);
   void carry_out(std::size_t e, const core::command::finished& c);
   void renew(const core::command::renew& c);
 

@@ -113,6 +113,15 @@ void agent::shown(const message& m) {
   } else if (m.retry_in != core::duration::max()) {
     seen.retry_at = now_ + m.retry_in;
   }
+  seen.members.reset();
+  if (stage_.drawn.lists_members) {
+    seen.members.emplace();
+    for (const listed& one : m.members) {
+      if (!one.is_there) continue;
+      seen.members->push_back({.identity = stage_.identities[one.identity].name, .says = one.says});
+    }
+    core::sort_members(*seen.members);
+  }
   step(m.election, observed_);
 }
 

@@ -143,6 +143,18 @@ void agent::carry_out(std::size_t e, const core::command::transition& c) {
   news_.tempting = true;
 }
 
+void agent::carry_out(std::size_t e, const core::command::announce& c) {
+  if (!stage_.drawn.lists_members) return;
+  const core::succession_settings& own = machine_.at(place(e)).settings().succeeds;
+  message m = request(mail::say, e);
+  m.members[0] = {.identity = identity_,
+                  .is_there = true,
+                  .says = {.since_unix_ms = c.ready ? unix_ms_at(stage_.now) : 0,
+                           .priority = own.priority,
+                           .started_unix_ms = own.started_unix_ms}};
+  network_.to_store(m);
+}
+
 void agent::carry_out(std::size_t e, const core::command::finished&) {
   stage_.note("pod %u/%zu: finished", pod_, e);
   ++finished_;

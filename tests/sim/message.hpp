@@ -22,6 +22,7 @@ enum class mail : std::uint8_t {
   ask_own,  ///< which term the session holds, before a release that names none
   release,
   open_watch,
+  say,  ///< of oneself, for the list of members; there is no answer
   granted,
   refused,
   record,  ///< the answer to `read`
@@ -35,6 +36,13 @@ enum class mail : std::uint8_t {
 struct held {
   std::uint16_t identity = 0;
   core::version version = core::no_version;
+};
+
+/// A member in the list of an election.
+struct listed {
+  std::uint16_t identity = 0;
+  bool is_there = false;
+  core::readiness says{};
 };
 
 struct renewal_entry {
@@ -67,6 +75,7 @@ struct message {
   core::duration retry_in = core::duration::max();  ///< by the store's word; `max`: it does not say
   std::array<renewal_entry, max_elections> items{};
   std::array<held, max_slots> holders{};
+  std::array<listed, max_pods> members{};  ///< of `say`: the first one
 };
 
 using message_id = std::uint32_t;

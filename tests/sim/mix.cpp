@@ -200,6 +200,18 @@ void draw_machines(rng& dice, mix& m) {
   m.kill_takes_most = dice.chance(500'000) ? budget : dice.between(budget / 20, budget);
 }
 
+/// Who comes next. By a copy of the dice: all else of a seed is as it would be without.
+void draw_succession(rng dice, mix& m) {
+  m.lists_members = dice.chance(500'000);
+  for (std::int32_t& one : m.priority) {
+    one = dice.chance(400'000) ? static_cast<std::int32_t>(dice.between(-1, 2)) : 0;
+  }
+  m.prefer_newer = dice.chance(300'000);
+  m.preempt = dice.chance(300'000);
+  // One more hand-over, once the hold-down of a member is over that has recovered last.
+  if (m.preempt) m.quiet += 5 * m.granted_ttl();
+}
+
 }  // namespace
 
 mix draw_mix(rng& dice) {
@@ -231,6 +243,7 @@ mix draw_mix(rng& dice) {
   const core::duration ttl = m.granted_ttl();
   m.quiet = m.late_most + 2 * (m.when.drain + m.when.grace) + 5 * ttl + 2 * m.store_lock_delay +
             2 * m.break_noticed_most + m.expiry_lag_most + m.when.lock_delay + 30s;
+  draw_succession(dice, m);
   return m;
 }
 
@@ -248,6 +261,8 @@ const char* name(mail k) {
       return "renewed";
     case mail::released:
       return "released";
+    case mail::say:
+      return "say";
     case mail::shown:
       return "shown";
     default:
@@ -324,6 +339,12 @@ std::string describe(const mix& m) {
          std::to_string(m.planned_faults) + " of:";
   for (std::size_t f = 0; f < fault_kinds; ++f) {
     if (m.knows(static_cast<fault>(f))) out += std::string(" ") + name(static_cast<fault>(f));
+  }
+  if (m.lists_members) {
+    out += "\nmembers are listed; priorities";
+    for (std::size_t pod = 0; pod < m.pods; ++pod) out += " " + std::to_string(m.priority[pod]);
+    if (m.prefer_newer) out += ", newer ones preferred";
+    if (m.preempt) out += ", preempting";
   }
   return out + "\n";
 }

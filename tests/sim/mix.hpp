@@ -56,6 +56,10 @@ struct mix {
   std::array<bool, max_elections> checked_always{};
   std::array<bool, max_pods> observes{};
   core::after_loss on_lost{};
+  bool lists_members = false;
+  std::array<std::int32_t, max_pods> priority{};
+  bool prefer_newer = false;
+  bool preempt = false;
   core::timing when{};
   std::array<std::int64_t, max_pods> clock_ppm{};
   std::int64_t store_clock_ppm = 0;

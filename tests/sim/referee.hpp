@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +46,12 @@ class referee {
 
   void agent_began(std::size_t pod, const core::lease_group* machine, machine_clock clock);
   void agent_ended(std::size_t pod) { agents_[pod].machine = nullptr; }
+  /// A holder is making way for another member, or has just done so.
+  [[nodiscard]] bool makes_way(world_time now, std::size_t election) const {
+    const core::duration at_most = mix_.when.drain + mix_.when.grace + 2 * mix_.when.ttl +
+                                   std::chrono::seconds(3) + mix_.late_most;
+    return made_way_[election] && now - *made_way_[election] < at_most;
+  }
   /// Its guard has kept the workload of an earlier agent.
   void found(std::size_t pod, std::size_t election, const core::event::workload_found& what);
   /// A candidate is granted `version`. Not one that arrives at its own stop_at or later, and not
@@ -188,6 +196,8 @@ class referee {
                                          std::size_t but_for) const;
   [[nodiscard]] static bool fits_sleep(world_time now, const agent_record& agent, const ledger& of,
                                        core::loss_reason why);
+  [[nodiscard]] bool may_make_way(world_time now, const agent_record& agent,
+                                  std::size_t election) const;
   void note_pause(core::time_point now, ledger& of, const core::command::transition& how) const;
   [[nodiscard]] core::duration stop_after(core::duration ttl) const;
   template <class T>
@@ -197,6 +207,7 @@ class referee {
   rule broken_ = rule::none;
   std::string details_;
   std::array<agent_record, max_pods> agents_{};
+  std::array<std::optional<world_time>, max_elections> made_way_{};  ///< last
   std::array<standstill, max_pods> standstills_{};
   of_each<running> running_{};
   of_each<core::time_point> armed_{};  ///< kill_at of what runs

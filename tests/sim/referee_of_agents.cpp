@@ -114,6 +114,19 @@ bool referee::fits_sleep(world_time now, const agent_record& agent, const ledger
   return !noticed || awake + rounding >= of.must_stop_at;
 }
 
+/// A holder makes way for a member that is ready and has a higher priority, and not soon after its
+/// own grant.
+bool referee::may_make_way(world_time now, const agent_record& agent, std::size_t election) const {
+  const auto which = core::election_index{static_cast<std::uint32_t>(election)};
+  const core::election& one = agent.machine->at(which);
+  const std::optional<core::member>& next = one.view().next;
+  const core::succession_settings& own = one.settings().succeeds;
+  constexpr int hold_down_ttls = 4;
+  return own.preempt && mix_.slots[election] == 1 && next && next->says &&
+         next->says->since_unix_ms != 0 && next->says->priority > own.priority &&
+         agent.clock.local(now) >= agent.of[election].active_since + hold_down_ttls * mix_.when.ttl;
+}
+
 void referee::changes(world_time now, std::size_t pod, std::size_t election,
                       const core::command::transition& how) {
   const agent_record& agent = agents_[pod];
@@ -158,6 +171,10 @@ void referee::changes(world_time now, std::size_t pod, std::size_t election,
       break;
     case loss_reason::ttl_too_short:
       caused = how.from == core::phase::candidate;
+      break;
+    case loss_reason::preempted:
+      caused = may_make_way(now, agent, election);
+      made_way_[election] = now;
       break;
     case loss_reason::unhealthy:
     case loss_reason::resigned:

@@ -23,6 +23,10 @@ void store::receive(const message& m) {
       network_.stream_opened(m);
       show(m.election, m.pod);
       break;
+    case mail::say:
+      members_[m.election][m.pod] = m.members[0];
+      for (std::size_t pod = 0; pod < stage_.drawn.pods; ++pod) show(m.election, pod);
+      break;
     default:
       break;
   }
@@ -35,6 +39,7 @@ void store::show(std::size_t election, std::size_t pod) {
   m.pod = static_cast<std::uint8_t>(pod);
   m.election = static_cast<std::uint8_t>(election);
   fill(m, election);
+  m.members = members_[election];
   network_.stream(m);
 }
 

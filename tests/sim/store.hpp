@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 
 #include "network.hpp"
@@ -43,6 +44,10 @@ class store {
 
   stage& stage_;
   network& network_;
+
+ private:
+  /// The last word of each pod stays, also when its agent is gone.
+  std::array<std::array<listed, max_pods>, max_elections> members_{};
 };
 
 std::unique_ptr<store> make_expiring_store(stage& s, network& n);

@@ -19,6 +19,11 @@ struct world_clock {
 using world_time = world_clock::time_point;
 inline constexpr world_time world_never = world_time::max();
 
+/// What every wall clock shows then, in milliseconds. Never 0.
+inline std::int64_t unix_ms_at(world_time t) {
+  return 1 + std::chrono::floor<std::chrono::milliseconds>(t.time_since_epoch()).count();
+}
+
 /// Two clocks of these rates are at most 1 % apart: 1.004975 / 0.995025 < 1.01.
 inline constexpr std::int64_t most_ppm_off = 4975;
 

@@ -124,7 +124,8 @@ class world {
       for (const pod& p : pods_) {
         if (p.holds(e)) ++holders;
       }
-      if (holders < stage_.drawn.slots[e] && holders < able) {
+      const bool handed_over = stage_.judge.makes_way(stage_.now, e);
+      if (holders < stage_.drawn.slots[e] && holders < able && !handed_over) {
         stage_.judge.violated(rule::no_holder, stage_.now, 0, e);
       }
     }

@@ -60,14 +60,18 @@ function members_of(now) {
 function draw_members(now, most) {
   const version_of = new Map(now.holders.map((one) => [one.identity, one.version]));
   const all = members_of(now), drawn = all.slice(0, most);
+  const ranked = all.some((one) => one.priority);
   show(by_id('members'), ...drawn.map((one) => {
     const self = one.is_self ? [' ', make('span', { class: 'self' }, 'this agent')] : [];
     const version = now.slots > 1 && version_of.get(one.identity);
-    const state = state_name(one.state) + (version ? `, version ${version}` : '');
-    return make('li', {},
+    const unready = one.ready === false;
+    const state = state_name(one.state) + (version ? `, version ${version}` : '')
+      + (unready ? ', not ready' : '') + (ranked ? `, priority ${one.priority}` : '');
+    const next = one.identity === now.next ? [', ', make('b', {}, 'next')] : [];
+    return make('li', { class: unready ? 'unready' : '' },
       make('span', { class: `dot ${one.state}`, 'aria-hidden': 'true' }),
       make('span', {}, isolated(one.identity), ...self),
-      make('span', { class: 'state' }, state));
+      make('span', { class: 'state' }, state, ...next));
   }), ...(all.length > most ? [] : now.gone).map((one) => make('li', {},
     make('span', { class: 'dot gone', 'aria-hidden': 'true' }),
     make('span', {}, isolated(one.identity)),
@@ -153,7 +157,8 @@ const since_when = (rfc3339) => (rfc3339 ? [', since ', time(rfc3339)] : []);
 function draw_commands(now) {
   const is_plain = (name) => /^[A-Za-z0-9][A-Za-z0-9._:@/-]*$/.test(name);
   const waits = (one) => ['standby', 'candidate'].includes(one.state) && is_plain(one.identity);
-  const heir = now.members?.find(waits);
+  const heirs = now.members?.filter(waits) ?? [];
+  const heir = heirs.find((one) => one.identity === now.next) ?? heirs[0];
   const orders = now.state === 'observer' ? [] : [now.paused ? 'resume' : 'pause'];
   // Any agent passes these on to the holder.
   const is_held = now.holder_known && now.holders.length === 1;

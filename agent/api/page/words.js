@@ -54,6 +54,7 @@ function duration(ms) {
 const reasons = {
   __proto__: null,
   resigned: ['gave it up', 'told to resign'],
+  preempted: ['gave it up', 'a member of higher priority was ready'],
   shutdown: ['gave it up', 'shut down'],
   unhealthy: ['gave it up', 'its workload was unhealthy'],
   workload_exited: ['gave it up', 'its workload had ended'],

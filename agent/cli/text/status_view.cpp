@@ -64,6 +64,11 @@ cell left_cell(const wire::election_report& e, std::int64_t age_ms) {
   return {.text = remainder(std::max<std::int64_t>(*e.expires_in_ms - age_ms, 0))};
 }
 
+cell next_cell(const wire::election_report& e) {
+  if (e.next.empty()) return {.text = nothing, .colour = tint::faint};
+  return {.text = e.next};
+}
+
 cell members_cell(const wire::election_report& e) {
   if (!e.members) return {.text = nothing, .colour = tint::faint};
   std::vector<std::string> names;
@@ -92,6 +97,7 @@ table_row row_of(const wire::election_report& e, std::int64_t age_ms) {
           std::move(version),
           left_cell(e, age_ms),
           {.text = since ? span(*since + age_ms) : nothing},
+          next_cell(e),
           members_cell(e),
           {.text = last_term_text(e), .colour = tint::faint}};
 }
@@ -115,6 +121,7 @@ std::string line_of(const wire::election_report& e) {
                     " version=" + quoted(e.holders.empty() ? "" : version.text);
   if (!e.holder_known) out += " holder_known=false";
   if (!e.store.reachable) out += " store=unreachable";
+  if (!e.next.empty()) out += " next=" + quoted(e.next);
   if (e.members) out += " members=" + quoted(members_cell(e).text);
   if (e.paused) out += " paused=true";
   if (e.aside_for_ms) out += " aside=true";
@@ -174,6 +181,7 @@ status_page page_of(const std::vector<agent_sight>& seen, core::time_point now) 
                        {.text = "VERSION"},
                        {.text = "LEFT"},
                        {.text = "SINCE"},
+                       {.text = "NEXT"},
                        {.text = "MEMBERS"},
                        {.text = "LAST TERM"}});
   for (const agent_sight& one : seen) {

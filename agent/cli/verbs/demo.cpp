@@ -23,6 +23,7 @@
 #include "cli/verbs.hpp"
 #include "config/values.hpp"
 #include "runtime/exit_status.hpp"
+#include "wire/election.hpp"
 
 namespace tenure::cli {
 namespace {
@@ -296,10 +297,24 @@ class demo_play {
     return true;
   }
 
+  /// Lets the holder run undisturbed, and says who comes next.
   bool rest() {
     const core::time_point until = base::boot_now() + term_to_show;
     wait_until([&] { return base::boot_now() >= until; });
+    std::string next;
+    wait_until([&] {
+      if (interrupted_by_user_) return true;
+      next = next_of(leader());
+      return !next.empty() || base::boot_now() >= until + term_to_show;
+    });
+    if (!next.empty()) screen_.event(base::boot_now(), "next: " + screen_.member(next));
     return !interrupted_by_user_;
+  }
+
+  /// Who comes next according to this member's agent; empty: none is known.
+  [[nodiscard]] static std::string next_of(const demo_member& asked) {
+    const auto said = wire::read_elections(asked.get(question));
+    return said && !said->empty() ? said->front().next : std::string();
   }
 
   /// False if the user has interrupted, or the time is over.

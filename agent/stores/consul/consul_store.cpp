@@ -116,6 +116,10 @@ class consul_store final : public store {
     orders_.drop(which, id, deadline, std::move(done));
   }
 
+  void announce(core::election_index which, const core::readiness& says) override {
+    if (shared_.with.announce) membership_.say(which, says);
+  }
+
   void leave(core::time_point deadline, handler<release_outcome> done) override {
     // A session that may hold something ends by itself: to destroy it would be a release.
     if (shared_.holds_nothing()) shared_.sessions.end(deadline, [] {});

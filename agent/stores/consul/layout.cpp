@@ -50,6 +50,14 @@ std::string member_key(std::string_view election, std::string_view session) {
   return member_prefix(election).append(session);
 }
 
+std::string ready_prefix(std::string_view election) {
+  return below(election, "ready/");
+}
+
+std::string ready_key(std::string_view election, std::string_view session) {
+  return ready_prefix(election).append(session);
+}
+
 std::string order_prefix(std::string_view election) {
   return below(election, "orders/");
 }

@@ -41,6 +41,11 @@ std::string agreement_key(std::string_view election);
 std::string member_prefix(std::string_view election);
 std::string member_key(std::string_view election, std::string_view session);
 
+/// `<election>/.tenure/ready/<session>`, beside the name of that member: what it says of itself
+/// (readiness_text.hpp). Earlier releases do not write it.
+std::string ready_prefix(std::string_view election);
+std::string ready_key(std::string_view election, std::string_view session);
+
 /// `<election>/.tenure/orders/<id>`: an order from one member's agent to another (order_text.hpp),
 /// locked by a session of its own.
 std::string order_prefix(std::string_view election);

@@ -5,6 +5,7 @@
 
 #include "stores/consul/layout.hpp"
 #include "stores/consul/requests.hpp"
+#include "stores/records/readiness_text.hpp"
 
 namespace tenure::stores::consul {
 namespace {
@@ -26,7 +27,8 @@ membership::membership(base::event_loop& on, cluster& through, std::string ident
       mark_(std::move(mark)),
       ttl_(std::clamp(ttl, least_ttl, most_ttl)),
       elections_(elections),
-      timer_(loop_) {}
+      timer_(loop_),
+      own_(elections.size()) {}
 
 template <class Handler>
 auto membership::guarded(Handler what) {
@@ -53,19 +55,50 @@ void membership::made(const reply_or_failure& what) {
   write_from(0);
 }
 
-/// A transaction writes a limited number of names.
+/// A transaction writes a limited number of keys.
 void membership::write_from(std::size_t first) {
-  if (first >= elections_.size()) return later(&membership::keep);
+  if (first == 0) own_.named(true);
+  if (first >= elections_.size()) {
+    is_listed_ = true;
+    later(&membership::keep);
+    return write_news();
+  }
   std::vector<operation> names;
-  const std::size_t end = std::min(elections_.size(), first + most_operations);
+  const std::size_t end = std::min(elections_.size(), first + (most_operations / 2));
   for (std::size_t i = first; i < end; ++i) {
     names.emplace_back(lock{.key = member_key(elections_[i].name, session_),
                             .value = signature_text({.identity = identity_, .mark = mark_}),
                             .session = session_});
+    names.emplace_back(entry_of(i));
   }
   cluster_.call(cluster_.transaction(names), loop_.now() + call_patience,
                 guarded([this, end](const reply_or_failure& what) {
                   what && what->status == 200 ? write_from(end) : later(&membership::again);
+                }));
+}
+
+void membership::say(core::election_index which, const core::readiness& what) {
+  own_.say(core::place(which), what);
+  write_news();
+}
+
+lock membership::entry_of(std::size_t election) const {
+  return {.key = ready_key(elections_[election].name, session_),
+          .value = readiness_text(own_.says(election)),
+          .session = session_};
+}
+
+/// What could not be written waits for the next keepalive.
+void membership::write_news() {
+  if (!is_listed_ || !alive_) return;
+  std::vector<operation> news;
+  for (const std::size_t i : own_.begin_write(most_operations)) news.emplace_back(entry_of(i));
+  if (news.empty()) return;
+  cluster_.call(cluster_.transaction(news), loop_.now() + call_patience,
+                guarded([this](const reply_or_failure& what) {
+                  const bool is_done = what && what->status == 200;
+                  own_.end_write(is_done);
+                  if (is_done) write_news();
                 }));
 }
 
@@ -77,11 +110,13 @@ void membership::keep() {
 void membership::kept(const reply_or_failure& what) {
   if (what && says_gone(*what, session_)) return again();
   later(&membership::keep);
+  write_news();
 }
 
 /// Appears again with a new session: the last one is gone, or its state is unknown.
 void membership::again() {
   session_.clear();
+  is_listed_ = false;
   appears_ = false;
   appear();
 }

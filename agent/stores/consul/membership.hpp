@@ -6,6 +6,8 @@
 
 #include "base/event_loop.hpp"
 #include "stores/consul/cluster.hpp"
+#include "stores/consul/codec.hpp"
+#include "stores/records/own_entries.hpp"
 #include "stores/store.hpp"
 
 namespace tenure::stores::consul {
@@ -28,6 +30,9 @@ class membership {
   /// Call when the cluster can be reached: announces us, unless that is under way or done.
   void appear();
 
+  /// What we say of ourselves in this election from now on.
+  void say(core::election_index which, const core::readiness& what);
+
   /// Removes our name, by the deadline or not at all. `done` is called in a later turn of the loop.
   void leave(core::time_point deadline, handler<release_outcome> done);
 
@@ -36,6 +41,8 @@ class membership {
  private:
   void made(const reply_or_failure& what);
   void write_from(std::size_t first);
+  void write_news();
+  [[nodiscard]] lock entry_of(std::size_t election) const;
   void keep();
   void kept(const reply_or_failure& what);
   void again();
@@ -50,8 +57,10 @@ class membership {
   core::duration ttl_;
   const std::vector<settings::election>& elections_;
   base::timer timer_;
-  bool appears_ = false;  ///< a session is asked for or there
-  std::string session_;   ///< empty: none yet
+  own_entries own_;
+  bool appears_ = false;    ///< a session is asked for or there
+  std::string session_;     ///< empty: none yet
+  bool is_listed_ = false;  ///< our names are written
   /// Owned by this object alone; handlers check through it whether this object still exists.
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };

@@ -8,6 +8,7 @@
 #include "stores/free_slot.hpp"
 #include "stores/records/agreement_text.hpp"
 #include "stores/records/order_text.hpp"
+#include "stores/records/readiness_text.hpp"
 #include "stores/records/release_record_text.hpp"
 
 namespace tenure::stores::consul {
@@ -88,6 +89,7 @@ void mirror::read(std::span<const key_value> all) {
   dead_.clear();
   ousted_.clear();
   members_.clear();
+  ready_.clear();
   orders_.clear();
   accepted_ = {};
   agreement_index_ = 0;
@@ -225,8 +227,11 @@ void mirror::read_record(const key_value& kv) {
   } else if (kv.key.starts_with(member_prefix(election_.name)) && !kv.session.empty()) {
     signature by = parse_signature(kv.value);
     members_[kv.key] = {.identity = std::move(by.identity),
+                        .session = kv.session,
                         .create_index = kv.create_index,
                         .ours = by.mark == self_->mark};
+  } else if (kv.key.starts_with(ready_prefix(election_.name)) && !kv.session.empty()) {
+    if (const auto says = parse_readiness(kv.value)) ready_.insert_or_assign(kv.session, *says);
   }
 }
 
@@ -327,10 +332,13 @@ core::observation mirror::observe() const {
   for (const auto& [key, kept] : orders_) out.orders.push_back(kept.order);
   // Without member keys, nobody announces itself.
   if (!members_.empty()) {
-    std::vector<std::string>& names = out.members.emplace();
-    for (const auto& [key, one] : members_) names.push_back(one.identity);
-    std::ranges::sort(names);
-    names.erase(std::ranges::unique(names).begin(), names.end());
+    std::vector<core::member>& all = out.members.emplace();
+    for (const auto& [key, one] : members_) {
+      const auto said = ready_.find(one.session);
+      all.push_back({.identity = one.identity,
+                     .says = said == ready_.end() ? std::nullopt : std::optional(said->second)});
+    }
+    core::sort_members(all);
   }
   return out;
 }

@@ -57,6 +57,14 @@ std::string member_key(std::string_view election, std::int64_t lease) {
   return member_prefix(election) + in_hex(lease);
 }
 
+std::string ready_prefix(std::string_view election) {
+  return release_record(election) + ".ready/";
+}
+
+std::string ready_key(std::string_view election, std::int64_t lease) {
+  return ready_prefix(election) + in_hex(lease);
+}
+
 std::string order_prefix(std::string_view election) {
   return release_record(election) + ".orders/";
 }

@@ -48,6 +48,11 @@ struct key_range {
   friend bool operator==(const key_range&, const key_range&) = default;
 };
 
+/// `<election>.tenure.ready/<lease id>`, beside the name of that member: what it says of itself
+/// (readiness_text.hpp). Earlier releases do not write it.
+std::string ready_prefix(std::string_view election);
+std::string ready_key(std::string_view election, std::int64_t lease);
+
 /// All keys of an election: its record, members, orders and contenders. They are one range, as '.'
 /// comes right before '/'.
 key_range range_of(std::string_view election);

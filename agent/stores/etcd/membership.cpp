@@ -5,6 +5,7 @@
 
 #include "stores/etcd/codec.hpp"
 #include "stores/etcd/requests.hpp"
+#include "stores/records/readiness_text.hpp"
 
 namespace tenure::stores::etcd {
 namespace {
@@ -24,7 +25,8 @@ membership::membership(base::event_loop& on, cluster& through, lease_ids& ids, s
       identity_(std::move(identity)),
       ttl_(std::clamp(ttl, least_ttl, most_ttl)),
       elections_(elections),
-      timer_(loop_) {}
+      timer_(loop_),
+      own_(elections.size()) {}
 
 template <class Handler>
 auto membership::guarded(Handler what) {
@@ -44,16 +46,48 @@ void membership::appear() {
 void membership::granted(const reply_or_failure& what) {
   if (!what) return later(&membership::again);
   transaction names;
-  for (const settings::election& e : elections_) {
+  const bool say_all = 2 * elections_.size() <= most_operations;
+  for (std::size_t i = 0; i < elections_.size(); ++i) {
+    const std::string& election = elections_[i].name;
     names.then.emplace_back(
-        put{.key = member_key(e.name, lease_), .value = identity_, .lease = lease_});
+        put{.key = member_key(election, lease_), .value = identity_, .lease = lease_});
+    if (say_all) names.then.emplace_back(entry_of(i));
   }
+  own_.named(say_all);
   cluster_.call(transaction_path, transaction_request(names), loop_.now() + call_patience,
                 guarded([this](const reply_or_failure& reply) { written(reply); }));
 }
 
 void membership::written(const reply_or_failure& what) {
+  is_listed_ = what.has_value();
   later(what ? &membership::keep : &membership::again);
+  write_news();
+}
+
+void membership::say(core::election_index which, const core::readiness& what) {
+  own_.say(core::place(which), what);
+  write_news();
+}
+
+put membership::entry_of(std::size_t election) const {
+  return {.key = ready_key(elections_[election].name, lease_),
+          .value = readiness_text(own_.says(election)),
+          .lease = lease_};
+}
+
+/// What could not be written waits for the next keepalive.
+void membership::write_news() {
+  if (!is_listed_ || !alive_) return;
+  transaction news;
+  for (const std::size_t i : own_.begin_write(most_operations)) {
+    news.then.emplace_back(entry_of(i));
+  }
+  if (news.then.empty()) return;
+  cluster_.call(transaction_path, transaction_request(news), loop_.now() + call_patience,
+                guarded([this](const reply_or_failure& what) {
+                  own_.end_write(what.has_value());
+                  if (what) write_news();
+                }));
 }
 
 void membership::keep() {
@@ -67,11 +101,13 @@ void membership::kept(const reply_or_failure& what) {
       what ? parsed && parsed->ttl_seconds == 0 : what.error().meaning == error_meaning::lease_gone;
   if (gone) return again();
   later(&membership::keep);
+  write_news();
 }
 
 /// Appears again with a new lease: the last one is gone, or its state is unknown.
 void membership::again() {
   lease_ = 0;
+  is_listed_ = false;
   appear();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -7,7 +8,9 @@
 
 #include "base/event_loop.hpp"
 #include "stores/etcd/cluster.hpp"
+#include "stores/etcd/codec.hpp"
 #include "stores/etcd/layout.hpp"
+#include "stores/records/own_entries.hpp"
 #include "stores/store.hpp"
 
 namespace tenure::stores::etcd {
@@ -16,8 +19,8 @@ namespace tenure::stores::etcd {
 inline constexpr std::size_t most_announced = 100;
 
 /// Our name in the list of members of each election: keys beside the prefix, on a lease of their
-/// own, renewed three times in its life. Independent of who holds: failures are retried here and
-/// not reported.
+/// own, renewed three times in its life; and beside it what we say of ourselves. Independent of who
+/// holds: failures are retried here and not reported.
 ///
 /// Used on its loop only. No handler is called after `close`.
 class membership {
@@ -30,6 +33,9 @@ class membership {
   /// Call when the cluster can be reached: announces us, unless that is under way or done.
   void appear();
 
+  /// What we say of ourselves in this election from now on.
+  void say(core::election_index which, const core::readiness& what);
+
   /// Removes our name, by the deadline or not at all. `done` is called in a later turn of the loop.
   void leave(core::time_point deadline, handler<release_outcome> done);
 
@@ -38,6 +44,8 @@ class membership {
  private:
   void granted(const reply_or_failure& what);
   void written(const reply_or_failure& what);
+  void write_news();
+  [[nodiscard]] put entry_of(std::size_t election) const;
   void keep();
   void kept(const reply_or_failure& what);
   void again();
@@ -52,7 +60,9 @@ class membership {
   core::duration ttl_;
   const std::vector<settings::election>& elections_;
   base::timer timer_;
+  own_entries own_;
   std::int64_t lease_ = 0;  ///< asked for or granted; 0: none
+  bool is_listed_ = false;  ///< our names are written
   /// Owned by this object alone; handlers check through it whether this object still exists.
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };

@@ -6,6 +6,7 @@
 #include "stores/etcd/layout.hpp"
 #include "stores/records/agreement_text.hpp"
 #include "stores/records/order_text.hpp"
+#include "stores/records/readiness_text.hpp"
 #include "stores/records/release_record_text.hpp"
 
 namespace tenure::stores::etcd {
@@ -17,6 +18,7 @@ mirror::mirror(settings::election election, const own_run& self)
       record_(release_record(election_.name)),
       agreement_key_(agreement_key(election_.name)),
       member_prefix_(member_prefix(election_.name)),
+      ready_prefix_(ready_prefix(election_.name)),
       order_prefix_(order_prefix(election_.name)),
       vacancies_(election_.slots) {}
 
@@ -26,6 +28,7 @@ void mirror::replace(std::span<const key_value> all, std::uint64_t revision) {
   note_release("");
   note_agreement("", 0);
   members_.clear();
+  ready_.clear();
   orders_.clear();
   for (const key_value& kv : all) note(kv);
   for (const key_value& kv : all) add(kv);
@@ -91,6 +94,9 @@ void mirror::add(const key_value& kv) {
                         .create_revision = kv.create_revision,
                         .ours = self_->ids.made(kv.key)};
   }
+  if (kv.key.starts_with(ready_prefix_)) {
+    if (const auto says = parse_readiness(kv.value)) ready_.insert_or_assign(kv.key, *says);
+  }
   if (kv.key.starts_with(order_prefix_)) {
     if (auto order = parse_order(kv.key.substr(order_prefix_.size()), kv.value)) {
       orders_.insert_or_assign(kv.key, kept_order{.order = std::move(*order), .lease = kv.lease});
@@ -121,6 +127,7 @@ void mirror::add(const key_value& kv) {
 
 void mirror::remove(std::string_view key) {
   if (const auto member = members_.find(key); member != members_.end()) members_.erase(member);
+  if (const auto said = ready_.find(key); said != ready_.end()) ready_.erase(said);
   if (const auto order = orders_.find(key); order != orders_.end()) orders_.erase(order);
   const auto gone = std::ranges::find(contenders_, key, &contender::key);
   if (gone == contenders_.end()) return;
@@ -202,10 +209,13 @@ core::observation mirror::observe() const {
   for (const auto& [key, kept] : orders_) out.orders.push_back(kept.order);
   // Without member keys, nobody announces itself.
   if (!members_.empty()) {
-    std::vector<std::string>& names = out.members.emplace();
-    for (const auto& [key, one] : members_) names.push_back(one.identity);
-    std::ranges::sort(names);
-    names.erase(std::ranges::unique(names).begin(), names.end());
+    std::vector<core::member>& all = out.members.emplace();
+    for (const auto& [key, one] : members_) {
+      const auto said = ready_.find(ready_prefix_ + key.substr(member_prefix_.size()));
+      all.push_back({.identity = one.identity,
+                     .says = said == ready_.end() ? std::nullopt : std::optional(said->second)});
+    }
+    core::sort_members(all);
   }
   return out;
 }

@@ -115,6 +115,10 @@ class kubernetes_store final : public store {
     orders_.drop(which, id, deadline, std::move(done));
   }
 
+  void announce(core::election_index which, const core::readiness& says) override {
+    if (shared_.with.announce) membership_.say(which, says);
+  }
+
   void leave(core::time_point deadline, handler<release_outcome> done) override {
     membership_.leave(deadline, std::move(done));
   }

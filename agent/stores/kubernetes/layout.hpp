@@ -34,6 +34,9 @@ inline constexpr std::string_view slots_annotation = "tenure.dev/slots";
 /// On the Lease of a slot: nobody may hold it who knows only an earlier `slots_annotation` than
 /// this.
 inline constexpr std::string_view epoch_annotation = "tenure.dev/epoch";
+/// On the Lease of a member: what it says of itself (readiness_text.hpp). Earlier releases do not
+/// write it.
+inline constexpr std::string_view ready_annotation = "tenure.dev/ready";
 /// On the Lease of an order: the order (order_text.hpp).
 inline constexpr std::string_view order_annotation = "tenure.dev/order";
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "stores/kubernetes/layout.hpp"
+#include "stores/records/readiness_text.hpp"
 
 namespace tenure::stores::kubernetes {
 namespace {
@@ -31,6 +32,11 @@ void membership::appear() {
   if (appears_ || !alive_ || shared_.with.elections.size() > most_announced) return;
   appears_ = true;
   keep();
+}
+
+void membership::say(core::election_index which, const core::readiness& what) {
+  if (std::exchange(says_[core::place(which)], what) == what) return;
+  if (appears_ && alive_) keep(which);
 }
 
 void membership::changed(core::election_index which) {
@@ -79,7 +85,7 @@ void membership::write(core::election_index which, const lease_object* known, bo
                     }));
     }
   });
-  note_change notes;
+  note_change notes{{std::string(ready_annotation), readiness_text(says_[core::place(which)])}};
   if (known == nullptr) {
     spec.acquired_ms = now_ms;
     spec.transitions = 0;

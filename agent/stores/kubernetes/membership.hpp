@@ -24,10 +24,14 @@ inline constexpr std::size_t most_announced = 100;
 /// Used on its loop only. No handler is called after `close`.
 class membership {
  public:
-  explicit membership(shared_state& of) : shared_(of), timer_(of.loop) {}
+  explicit membership(shared_state& of)
+      : shared_(of), timer_(of.loop), says_(of.with.elections.size()) {}
 
   /// Call when the cluster can be reached: announces us, unless that is under way or done.
   void appear();
+
+  /// What we say of ourselves in this election from now on.
+  void say(core::election_index which, const core::readiness& what);
 
   /// Call when the mirror of this election may show something new.
   void changed(core::election_index which);
@@ -47,6 +51,7 @@ class membership {
 
   shared_state& shared_;
   base::timer timer_;
+  std::vector<core::readiness> says_;  ///< by election
   bool appears_ = false;
   core::time_point kept_at_ = core::time_point::min();
   std::map<core::election_index, std::vector<std::string>> namesakes_;  ///< that were answered

@@ -8,6 +8,7 @@
 #include "stores/kubernetes/layout.hpp"
 #include "stores/records/agreement_text.hpp"
 #include "stores/records/order_text.hpp"
+#include "stores/records/readiness_text.hpp"
 #include "stores/records/release_record_text.hpp"
 #include "stores/store.hpp"
 
@@ -395,7 +396,7 @@ core::observation mirror::observe(core::time_point now) const {
   if (all.size() < slots()) out.retry_at = core::never;
   out.agreed = agreed();
   out.identity_in_use = identity_in_use(all, now);
-  std::optional<std::vector<std::string>> names;
+  std::optional<std::vector<core::member>> members;
   for (const auto& [name, one] : leases_) {
     if (is_slot(name)) {
       auto said = release_of(one.object);
@@ -406,8 +407,9 @@ core::observation mirror::observe(core::time_point now) const {
         out.last_release = std::move(said);
       }
     } else if (is_shown_member(name, one, now)) {
-      if (!names) names.emplace();
-      names->push_back(parse_signature(one.object.holder).identity);
+      if (!members) members.emplace();
+      members->push_back({.identity = parse_signature(one.object.holder).identity,
+                          .says = parse_readiness(one.object.note(ready_annotation))});
     } else if (const auto id = order_named(election_.name, name)) {
       if (auto kept = order(*id, now)) out.orders.push_back(std::move(kept->order));
     }
@@ -420,11 +422,8 @@ core::observation mirror::observe(core::time_point now) const {
                           .version = own->version});
   }
   std::ranges::sort(out.orders, {}, &core::left_order::id);
-  if (names) {
-    std::ranges::sort(*names);
-    names->erase(std::ranges::unique(*names).begin(), names->end());
-    out.members = std::move(names);
-  }
+  if (members) core::sort_members(*members);
+  out.members = std::move(members);
   return out;
 }
 

@@ -166,6 +166,7 @@ std::expected<std::vector<core::observation>, unknown> lease_file::read(
   });
   if (!outcome) return std::unexpected(std::move(outcome.error()));
   look_at_members_directory();
+  members_.repeat_words();
   if (*outcome) {
     const auto others = members_.others();
     members_.forget_dead(others);

@@ -45,6 +45,11 @@ class lease_file {
   std::expected<std::vector<core::observation>, unknown> read(
       std::span<const core::election_index> which, core::time_point deadline);
 
+  /// What the list of members says of us in this election from now on.
+  void say(core::election_index which, const core::readiness& what) {
+    members_.say(subject_of(which).election, what);
+  }
+
   /// News since the last call, besides failures.
   std::vector<notice> take_notices() { return std::exchange(notices_, {}); }
 

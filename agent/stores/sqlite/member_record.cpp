@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/number_text.hpp"
+#include "stores/records/readiness_text.hpp"
 #include "stores/sqlite/columns.hpp"
 
 namespace tenure::stores::sqlite {
@@ -99,6 +100,28 @@ std::optional<member_page> parse_page(std::string_view text) {
                    .elections = {}};
   while (const auto election = lines.next()) page.elections.emplace_back(*election);
   return lines.at_end() ? std::optional(std::move(page)) : std::nullopt;
+}
+
+std::string text_of(const member_words& all) {
+  std::string text;
+  for (const auto& [election, says] : all) text += readiness_text(says) + " " + election + "\n";
+  return text;
+}
+
+member_words parse_words(std::string_view text) {
+  constexpr int blanks_before_the_name = 3;
+  member_words out;
+  line_reader lines(text);
+  while (const auto line = lines.next()) {
+    std::size_t end = 0;
+    for (int i = 0; i < blanks_before_the_name && end != std::string_view::npos; ++i) {
+      end = line->find(' ', i == 0 ? 0 : end + 1);
+    }
+    if (end == std::string_view::npos) continue;
+    const auto says = parse_readiness(line->substr(0, end));
+    if (says) out.insert_or_assign(std::string(line->substr(end + 1)), *says);
+  }
+  return out;
 }
 
 }  // namespace tenure::stores::sqlite

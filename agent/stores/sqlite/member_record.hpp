@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +38,16 @@ struct member_page {
 
   friend bool operator==(const member_page&, const member_page&) = default;
 };
+
+/// What a member says of itself, by the names of the elections in which it is listed. It is in a
+/// file of its own beside the page: earlier releases do not write it, and do not read it.
+using member_words = std::map<std::string, core::readiness, std::less<>>;
+
+/// Lines of `READINESS ELECTION` (readiness_text.hpp).
+std::string text_of(const member_words& all);
+
+/// What can be read of it.
+member_words parse_words(std::string_view text);
 
 /// The first line of the page, always of the same length, so that it can be overwritten in place.
 /// It says everything twice: a reader that reads it during a write sees two different halves.

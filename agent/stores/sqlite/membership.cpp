@@ -34,6 +34,19 @@ bool is_member_name(std::string_view name) {
          name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
+/// The name of the file with a member's words.
+std::string words_beside(const std::string& member) {
+  return member + ".ready";
+}
+
+/// The member whose words are in the file with this name; empty: there are none in it.
+std::string_view member_beside(std::string_view words) {
+  constexpr std::string_view suffix = ".ready";
+  if (!words.ends_with(suffix)) return {};
+  words.remove_suffix(suffix.size());
+  return is_member_name(words) ? words : std::string_view();
+}
+
 struct directory_closer {
   void operator()(DIR* what) const { ::closedir(what); }
 };
@@ -60,6 +73,15 @@ std::optional<member_page> read_page(int descriptor) {
 
 bool names(const member_page& page, std::string_view election) {
   return std::ranges::find(page.elections, election) != page.elections.end();
+}
+
+/// Deletes the words of members whose files are gone: earlier releases leave them behind.
+void remove_orphans(int directory, const std::vector<std::string>& words) {
+  for (const std::string& name : words) {
+    const std::string member(member_beside(name));
+    const bool is_gone = ::faccessat(directory, member.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) != 0;
+    if (is_gone) ::unlinkat(directory, name.c_str(), 0);
+  }
 }
 
 }  // namespace
@@ -89,7 +111,10 @@ void membership::appear(const std::string& identity,
   page_.identity = identity;
   page_.started_at = by_.clock();
   if (announce && elections.size() <= most_announced) {
-    for (const settings::election& e : elections) page_.elections.push_back(e.name);
+    for (const settings::election& e : elections) {
+      page_.elections.push_back(e.name);
+      words_.emplace(e.name, core::readiness{});
+    }
   }
   make_file();
 }
@@ -117,7 +142,37 @@ bool membership::make_file() {
   written_ = page.record;
   own_ = shown;
   lock_ = std::move(*file);
+  write_words();
   return true;
+}
+
+/// Readers see the earlier words or these, never a part of them.
+void membership::write_words() {
+  if (own_.empty() || words_.empty()) return;
+  words_are_new_ = true;
+  const auto directory = base::open_own_directory(directory_);
+  if (!directory) return;
+  const std::string text = text_of(words_);
+  const std::string shown = words_beside(own_);
+  const std::string hidden = "." + shown;
+  auto file = base::open_own_file(directory->get(), hidden, O_WRONLY | O_CREAT | O_TRUNC);
+  if (!file) return;
+  const bool whole =
+      ::write(file->get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const bool is_there =
+      whole && ::renameat(directory->get(), hidden.c_str(), directory->get(), shown.c_str()) == 0;
+  if (!is_there) ::unlinkat(directory->get(), hidden.c_str(), 0);
+  words_are_new_ = !is_there;
+}
+
+void membership::say(std::string_view election, const core::readiness& what) {
+  const auto own = words_.find(election);
+  if (own == words_.end() || std::exchange(own->second, what) == what) return;
+  write_words();
+}
+
+void membership::repeat_words() {
+  if (words_are_new_) write_words();
 }
 
 bool membership::is_deleted() const {
@@ -144,6 +199,7 @@ void membership::leave() {
   if (directory && mine_.value().until <= by_.clock()) {
     ::unlinkat(directory->get(), name.c_str(), 0);
   }
+  if (directory) ::unlinkat(directory->get(), words_beside(name).c_str(), 0);
   lock_ = base::unique_fd();
   // The last member removes the directory; this fails while anybody is in it.
   ::rmdir(directory_.c_str());
@@ -158,8 +214,10 @@ std::vector<membership::entry> membership::others() const {
   const int at = opened->release();
   const core::time_point now = by_.clock();
   std::size_t looked_at = 0;
+  std::vector<std::string> beside;
   while (const dirent* next = ::readdir(directory.get())) {
     const std::string name = next->d_name;
+    if (!member_beside(name).empty() && beside.size() < most_members) beside.push_back(name);
     if (!is_member_name(name) || name == own_) continue;
     if (++looked_at > most_members) break;
     const auto file = base::open_own_file(at, name, O_RDONLY);
@@ -172,7 +230,12 @@ std::vector<membership::entry> membership::others() const {
     }
     const bool lasts = page->boot_id == by_.boot_id && page->record.until > now;
     out.push_back({.name = name, .alive = alive, .lasts = lasts, .page = std::move(*page)});
+    if (!alive) continue;
+    if (const auto words = base::open_own_file(at, words_beside(name), O_RDONLY)) {
+      out.back().words = parse_words(read_all(words->get()));
+    }
   }
+  remove_orphans(at, beside);
   return out;
 }
 
@@ -191,7 +254,9 @@ void membership::forget_dead(const std::vector<entry>& others) {
   const auto directory = base::open_own_directory(directory_);
   if (!directory || !write()) return;
   for (const entry& one : others) {
-    if (over(one)) ::unlinkat(directory->get(), one.name.c_str(), 0);
+    if (!over(one)) continue;
+    ::unlinkat(directory->get(), words_beside(one.name).c_str(), 0);
+    ::unlinkat(directory->get(), one.name.c_str(), 0);
   }
 }
 
@@ -201,15 +266,20 @@ member_page membership::own_page() const {
   return page;
 }
 
-std::vector<std::string> membership::members_of(const std::vector<entry>& others,
-                                                std::string_view election) const {
-  std::vector<std::string> out;
+std::vector<core::member> membership::members_of(const std::vector<entry>& others,
+                                                 std::string_view election) const {
+  std::vector<core::member> out;
+  const auto add = [&](const member_page& page, const member_words& words) {
+    if (!names(page, election)) return;
+    const auto says = words.find(election);
+    out.push_back({.identity = page.identity,
+                   .says = says == words.end() ? std::nullopt : std::optional(says->second)});
+  };
   for (const entry& one : others) {
-    if (one.alive && names(one.page, election)) out.push_back(one.page.identity);
+    if (one.alive) add(one.page, one.words);
   }
-  if (!own_.empty() && names(page_, election)) out.push_back(page_.identity);
-  std::ranges::sort(out);
-  out.erase(std::ranges::unique(out).begin(), out.end());
+  if (!own_.empty()) add(page_, words_);
+  core::sort_members(out);
   return out;
 }
 

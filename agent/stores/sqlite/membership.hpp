@@ -25,6 +25,9 @@ std::string members_directory(const std::string& path);
 /// when somebody may hold by the earlier one. The workload of a dead member may run on under its
 /// guard until then, so its file stays for as long.
 ///
+/// Beside it is `<its name>.ready` with what the member says of itself. It has no lock and goes
+/// with the member's file.
+///
 /// We delete files of dead members. So we use the directory only if it is ours
 /// (base/trusted_open.hpp), and touch only files that have a member's name.
 ///
@@ -51,6 +54,11 @@ class membership {
   void appear(const std::string& identity, const std::vector<settings::election>& elections,
               bool announce);
 
+  /// What we say of ourselves in this election from now on. If it cannot be written, `repeat_words`
+  /// tries again.
+  void say(std::string_view election, const core::readiness& what);
+  void repeat_words();
+
   /// Our record as it is to be written. What it promises is binding only after `write`.
   [[nodiscard]] own_record& mine() { return mine_; }
 
@@ -66,6 +74,7 @@ class membership {
     bool alive = false;
     bool lasts = false;  ///< a workload may still run under its leases
     member_page page;
+    member_words words{};  ///< empty for a dead member
   };
   /// The files of all members but us, in no order. Deletes files of dead members that nobody can
   /// read.
@@ -79,9 +88,9 @@ class membership {
   /// Our page, even if it could not be written.
   [[nodiscard]] member_page own_page() const;
 
-  /// The identities of the members of this election, sorted.
-  [[nodiscard]] std::vector<std::string> members_of(const std::vector<entry>& others,
-                                                    std::string_view election) const;
+  /// The members of this election, as `core::sort_members` leaves them.
+  [[nodiscard]] std::vector<core::member> members_of(const std::vector<entry>& others,
+                                                     std::string_view election) const;
 
   /// True if another living member of this election has our identity and came before us.
   [[nodiscard]] bool has_namesake(const std::vector<entry>& others,
@@ -91,6 +100,7 @@ class membership {
 
  private:
   bool make_file();
+  void write_words();
   [[nodiscard]] bool is_deleted() const;
 
   std::string directory_;
@@ -98,7 +108,9 @@ class membership {
   member_page page_;  ///< without an identity: `appear` was not called yet
   own_record mine_;
   member_record written_;
-  std::string own_;  ///< name of our file; empty: no file
+  member_words words_;          ///< ours
+  bool words_are_new_ = false;  ///< they are to be written yet
+  std::string own_;             ///< name of our file; empty: no file
   base::unique_fd lock_;
 };
 

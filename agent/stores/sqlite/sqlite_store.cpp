@@ -20,10 +20,10 @@ using namespace sqlite;
 constexpr core::duration open_patience = std::chrono::seconds(2);
 /// The time limit for one read for the watches. In WAL mode, a reader hardly ever waits.
 constexpr core::duration look_patience = std::chrono::seconds(2);
-/// An election has at most one acquire, one release and one read under way. Beside those there are
-/// the opening, the renewal and the look, each of which may be followed by the next before it is
-/// over; and orders, of which few wait at a time.
-constexpr std::size_t calls_per_election = 3;
+/// An election has at most one acquire, one release and one read under way, and one change of what
+/// is said of us. Beside those there are the opening, the renewal and the look, each of which may be
+/// followed by the next before it is over; and orders, of which few wait at a time.
+constexpr std::size_t calls_per_election = 4;
 constexpr std::size_t other_calls = 8 + 64;
 
 /// The asynchronous shell: sends calls to one worker thread, brings answers back to the loop, and
@@ -47,6 +47,7 @@ class sqlite_store final : public store {
                      .ttl = with.ttl,
                      .clock = [this] { return clock_.now(); }},
               with.elections, with.announce, stopping_, clock_),
+        is_listed_(with.announce && with.elections.size() <= membership::most_announced),
         watches_(with.elections.size()),
         calls_(loop_),
         worker_(
@@ -131,6 +132,17 @@ class sqlite_store final : public store {
                         [=, this] { return file_.agree(which, what, deadline); });
   }
 
+  void announce(core::election_index which, const core::readiness& says) override {
+    if (!is_listed_) return;
+    run(
+        job_runner::place::last,
+        [this, which, says] {
+          file_.say(which, says);
+          return std::monostate();
+        },
+        [](std::monostate) {});
+  }
+
   void leave(core::time_point deadline, handler<release_outcome> done) override {
     call<release_outcome>("leave", deadline, job_runner::place::last, std::move(done), [this] {
       file_.leave();
@@ -189,6 +201,7 @@ class sqlite_store final : public store {
   std::string path_;
   std::atomic<bool> stopping_ = false;
   lease_file file_;  // used on the worker
+  bool is_listed_;
   subscriptions watches_;
   pending_calls calls_;
   description self_;

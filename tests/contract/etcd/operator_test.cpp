@@ -1,6 +1,7 @@
 // What an operator may do to etcd's keys, leases and history while we hold and watch.
 
 #include "etcd_scene.hpp"
+#include "support/member_names.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -107,7 +108,7 @@ TEST_P(EtcdOperator, MemberWhoseLeaseIsRevokedIsListedAgain) {
   auto a = join(with);
   const auto seen = a->watch();
   const auto is_listed = [](const core::observation& o) {
-    return o.members == std::vector<std::string>{"a"};
+    return member_names(o) == std::vector<std::string>{"a"};
   };
   ASSERT_TRUE(eventually([&] { return seen->shows(is_listed); }));
   etcd_operator(*etcd_).revoke_members();

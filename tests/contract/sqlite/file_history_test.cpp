@@ -1,6 +1,7 @@
 // A file that does not know who held last, and members that do. With a hand-moved clock.
 
 #include "stores/sqlite/file_history.hpp"
+#include "support/member_names.hpp"
 
 #include <gmock/gmock.h>
 
@@ -112,11 +113,12 @@ class FileHistory : public testing::Test {
     std::filesystem::rename(other, path_);
     for (const char* suffix : {"-wal", "-shm"}) std::filesystem::remove(path_ + suffix);
   }
+  /// Of the members' own files; beside each may be one with what the member says.
   std::vector<std::string> member_names() {
     std::vector<std::string> out;
     if (!std::filesystem::exists(members_directory(path_))) return out;
     for (const auto& one : std::filesystem::directory_iterator(members_directory(path_))) {
-      out.push_back(one.path().filename());
+      if (one.path().extension() != ".ready") out.push_back(one.path().filename());
     }
     return out;
   }
@@ -296,7 +298,7 @@ TEST_F(FileHistory, FileOfADeadMemberCountsUntilItsLeaseIsOver) {
   const grant first = hold(*a);
   a.reset();
   auto b = join("b");
-  EXPECT_THAT(*read(*b).members, ElementsAre("b")) << "the dead are not listed";
+  EXPECT_THAT(*tests::member_names(read(*b)), ElementsAre("b")) << "the dead are not listed";
   b.reset();
   ASSERT_EQ(member_names().size(), 1u) << "that of a";
   delete_all();
@@ -402,6 +404,20 @@ TEST_F(FileHistory, FilesWithoutARecordAreNotWaitedFor) {
   auto c = join("c");
   EXPECT_THAT(warnings_, IsEmpty());
   hold(*c);
+}
+
+/// An earlier release deletes the file of a dead member, and knows nothing of the other one.
+TEST_F(FileHistory, WordsWhoseMemberIsGoneAreDeleted) {
+  auto a = join("a");
+  const std::string words = members_directory(path_) + "/" + member_names().front() + ".ready";
+  const std::string orphan = members_directory(path_) + "/" + std::string(32, 'a') + ".ready";
+  const std::string foreign = members_directory(path_) + "/notes.ready";
+  for (const std::string& one : {orphan, foreign}) std::ofstream(one) << "1 0 1 db0\n";
+  auto b = join("b");
+  read(*b);
+  EXPECT_TRUE(std::filesystem::exists(words));
+  EXPECT_FALSE(std::filesystem::exists(orphan));
+  EXPECT_TRUE(std::filesystem::exists(foreign)) << "it is not ours";
 }
 
 }  // namespace

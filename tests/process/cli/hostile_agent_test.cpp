@@ -13,8 +13,8 @@ using testing::HasSubstr;
 /// An answer to every request, with `name` in place of each name.
 std::string answer_with(const std::string& name) {
   std::string out = R"({"election":"db","identity":"NAME","state":"candidate","holder":"NAME",
-    "holders":[{"identity":"NAME","version":7}],"version":7,"version_text":"7","members":
-    [{"identity":"NAME","state":"standby"}],"valid":true,"asked":{"version_text":"7"},
+    "holders":[{"identity":"NAME","version":7}],"version":7,"version_text":"7","next":"NAME",
+    "members":[{"identity":"NAME","state":"standby","ready_since":"NAME"}],"valid":true,"asked":{"version_text":"7"},
     "source":"NAME","age_ms":1,"complete_since":"NAME","as_of":"NAME","terms":[{"holder":"NAME",
     "version":7,"from":"NAME","to":"NAME","reason":"NAME"}],"last_term":{"holder":"NAME",
     "version":6,"reason":"NAME"},"error":{"code":"NAME","message":"NAME","action":"NAME"}})";

@@ -75,6 +75,14 @@ TEST(Cli, GuardsAndAgentsAreRefusedWhatCannotWork) {
   EXPECT_TRUE(has(nowhere.err, "cannot create the directory /proc/no")) << nowhere.err;
 }
 
+TEST(Cli, APriorityBelowZeroIsGivenBehindAnEqualsSign) {
+  const temporary_directory in;
+  EXPECT_EQ(run({tenure_binary(), "explain", "--priority=-5"}, in).status, 0);
+  const finished apart = run({tenure_binary(), "explain", "--priority", "-5"}, in);
+  EXPECT_EQ(apart.status, 2);
+  EXPECT_TRUE(has(apart.err, "one that begins with - is given as --priority=VALUE")) << apart.err;
+}
+
 TEST(Cli, ExplainShowsTheSameSumsForPeopleAndPrograms) {
   const temporary_directory in;
   const finished people = run({tenure_binary(), "explain", "--ttl", "15s"}, in);

@@ -14,6 +14,7 @@ using testing::Not;
 
 void expect_good(const finished& demo) {
   EXPECT_EQ(demo.status, 0) << demo.out << demo.err;
+  EXPECT_THAT(demo.out, HasSubstr(" s  next: "));
   EXPECT_THAT(demo.out, HasSubstr("\u2713 at no time did two workloads run"));
   EXPECT_THAT(demo.out, HasSubstr("\u2713 every term has a larger version"));
   EXPECT_THAT(demo.out, HasSubstr("\u2713 all agents ended in order"));

@@ -303,8 +303,8 @@ TEST_F(Referee, EveryStopNeedsItsCause) {
   for (const loss_reason why :
        {loss_reason::renew_timeout, loss_reason::taken_over, loss_reason::revoked,
         loss_reason::session_invalid, loss_reason::version_regressed, loss_reason::ttl_too_short,
-        loss_reason::unhealthy, loss_reason::resigned, loss_reason::shutdown,
-        loss_reason::workload_exited, loss_reason::suspended}) {
+        loss_reason::unhealthy, loss_reason::resigned, loss_reason::preempted,
+        loss_reason::shutdown, loss_reason::workload_exited, loss_reason::suspended}) {
     referee fresh(drawn);
     fresh.agent_began(0, &machines[0], machine_clock({}, 0));
     fresh.began_term(at(1s), 0, 0, v5, local(1s), drawn.when.ttl);

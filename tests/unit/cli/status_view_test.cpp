@@ -34,15 +34,25 @@ std::string election(const std::string& more) {
 const std::string active = election(
     R"("state":"active","is_self":true,"holder":"a","version":7,
        "holders":[{"identity":"a","version":7}],"expires_in_ms":9000,
-       "since":"2026-01-31T12:00:00.000Z","members":[{"identity":"a"},{"identity":"b"}],
+       "since":"2026-01-31T12:00:00.000Z","next":"b",
+       "members":[{"identity":"a"},{"identity":"b"}],
        "last_term":{"holder":"b","version":5,"reason":"renew_timeout"})");
 
 TEST(StatusView, ARowTellsWhoHoldsSinceWhenAndWhyTheLastOneLostIt) {
   const status_page page = page_of({sight_of(active)}, begin);
   ASSERT_EQ(page.table.size(), 2U);
-  EXPECT_THAT(texts(page.table[1]), ElementsAre("db", "a", "active", "a", "7", "9.0s", "7s", "a, b",
-                                                "b 5: renew_timeout"));
+  EXPECT_THAT(texts(page.table[1]), ElementsAre("db", "a", "active", "a", "7", "9.0s", "7s", "b",
+                                                "a, b", "b 5: renew_timeout"));
+  EXPECT_EQ(page.table[0].size(), page.table[1].size()) << "each column has a title";
   EXPECT_EQ(page.table[1][2].colour, tint::good);
+}
+
+TEST(StatusView, WhoComesNextIsADashIfNobodyIsKnownTo) {
+  for (const char* none : {R"("next":null)", R"("paused":false)"}) {
+    const agent_sight one = sight_of(election(R"("state":"candidate",)" + std::string(none)));
+    EXPECT_EQ(page_of({one}, begin).table[1][7].text, "-") << none;
+    EXPECT_THAT(lines_of(one), ElementsAre(testing::Not(HasSubstr("next=")))) << none;
+  }
 }
 
 TEST(StatusView, WhatIsLeftAndHowLongItHasBeenGoOnBetweenAnswers) {
@@ -164,8 +174,9 @@ TEST(StatusView, WhatDoesNotTellOfElectionsIsNoAnswer) {
 TEST(StatusView, ALineIsTheSameForTheSameStateAndQuotesWhatHasBlanks) {
   const auto lines = lines_of(sight_of(active));
   ASSERT_EQ(lines.size(), 1U);
-  EXPECT_EQ(lines[0], R"(election=db agent=a state=active holder=a version=7 members="a, b" )"
-                      R"(last_term="b 5: renew_timeout")");
+  EXPECT_EQ(lines[0],
+            R"(election=db agent=a state=active holder=a version=7 next=b members="a, b" )"
+            R"(last_term="b 5: renew_timeout")");
   const auto odd = lines_of(sight_of(
       election(R"("state":"candidate","health":{"state":"unhealthy","reason":"say \"no\""})")));
   EXPECT_THAT(odd[0], HasSubstr(R"(holder="" version="" unhealthy="say \"no\"")"));

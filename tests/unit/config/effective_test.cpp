@@ -18,6 +18,9 @@ TEST(Effective, ShowsEveryValueAndWhereItCameFrom) {
             "with the process id\n"
             "observe: false                      # default\n"
             "unlisted: false                     # default\n"
+            "priority: 0                         # default\n"
+            "prefer_newer: false                 # default\n"
+            "preempt: false                      # default\n"
             "ttl: 15s                            # default\n"
             "renew: 5s                           # default: ttl / 3\n"
             "grace: 2s                           # default: min(2s, ttl / 7)\n"
@@ -44,6 +47,8 @@ TEST(Effective, IsAFileThatLoadsToTheSame) {
            "{store: sqlite, endpoint: /t.db, election: a, observe: true, ttl: 2s, grace: 250us, "
            "drift: 0.0125%, drain: 1h30m, stop_signal: SIGINT, on_lost: exit, listen: '[::1]:0', "
            "probe_listen: off, log_format: json, log_level: error}",
+           "{store: sqlite, endpoint: /t.db, election: a, priority: -1000000, prefer_newer: true, "
+           "preempt: true}",
            "{store: sqlite, endpoint: /t.db, election: a, target_command_line: 'a: b #\"c', "
            "while_standby: run, on_gain: signal, gain_signal: CONT}",
            "{store: sqlite, endpoint: /t.db, election: a, target_executable: '5'}",
@@ -69,6 +74,9 @@ TEST(Effective, IsAFileThatLoadsToTheSame) {
     EXPECT_EQ(again.slots, first.slots);
     EXPECT_EQ(again.identity, first.identity);
     EXPECT_EQ(again.observe, first.observe);
+    EXPECT_EQ(again.succeeds.priority, first.succeeds.priority);
+    EXPECT_EQ(again.succeeds.prefer_newer, first.succeeds.prefer_newer);
+    EXPECT_EQ(again.succeeds.preempt, first.succeeds.preempt);
     EXPECT_EQ(again.timing.drift_ppm, first.timing.drift_ppm);
     EXPECT_EQ(again.timing.drain, first.timing.drain);
     EXPECT_LT(std::chrono::abs(again.timing.renew - first.timing.renew),

@@ -26,6 +26,23 @@ TEST(Sources, AFlagWinsOverTheEnvironmentThatOverTheFileThatOverTheDefault) {
   EXPECT_EQ(good(in).origin_of(setting::ttl), (origin{source::flag, "--ttl"}));
 }
 
+TEST(Sources, TheOrderOfSuccessionIsSetByFileVariableAndFlag) {
+  inputs in = with_file("priority: -1\nprefer_newer: true\n");
+  EXPECT_EQ(good(in).succeeds.priority, -1);
+  EXPECT_TRUE(good(in).succeeds.prefer_newer);
+  EXPECT_FALSE(good(in).succeeds.preempt);
+  in.environment = {
+      {"TENURE_PRIORITY", "-7"}, {"TENURE_PREFER_NEWER", "false"}, {"TENURE_PREEMPT", "true"}};
+  EXPECT_EQ(good(in).succeeds.priority, -7);
+  EXPECT_FALSE(good(in).succeeds.prefer_newer);
+  EXPECT_TRUE(good(in).succeeds.preempt);
+  in.flags.insert(in.flags.end(),
+                  {{"--priority", "1000000"}, {"--prefer-newer", "true"}, {"--preempt", "false"}});
+  EXPECT_EQ(good(in).succeeds.priority, 1'000'000);
+  EXPECT_TRUE(good(in).succeeds.prefer_newer);
+  EXPECT_FALSE(good(in).succeeds.preempt);
+}
+
 TEST(Sources, VariablesOfTheAwaitElectionWrapperAreUnderstoodWhereItIsEnabled) {
   inputs in = minimal();
   std::erase_if(in.flags, [](const auto& flag) { return flag.first == "--election"; });

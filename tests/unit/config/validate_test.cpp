@@ -22,6 +22,9 @@ TEST(Settings, DefaultsAreThoseOfTheCoreAndTheDesign) {
   EXPECT_THAT(s.elections, ElementsAre(election{"db", 1}));
   EXPECT_EQ(s.identity, "host-1");
   EXPECT_FALSE(s.observe);
+  EXPECT_EQ(s.succeeds.priority, 0);
+  EXPECT_FALSE(s.succeeds.prefer_newer);
+  EXPECT_FALSE(s.succeeds.preempt);
   EXPECT_EQ(text(s.listen), "127.0.0.1:4040");
   EXPECT_FALSE(s.listen.is_chosen);
   EXPECT_EQ(text(s.probe_listen), "0.0.0.0:8081");
@@ -129,6 +132,39 @@ TEST(Settings, ElectionsAreLimited) {
   EXPECT_EQ(good(in).elections.size(), max_elections);
   in.file->value().text += "  - more\n";
   EXPECT_THAT(problems_of(in), ElementsAre(HasSubstr("there are 10001 elections")));
+}
+
+TEST(Settings, OnlyTheHolderOfAnElectionWithOneSlotMakesWay) {
+  EXPECT_THAT(problems_of(with_flags({{"--preempt", "true"}, {"--slots", "2"}})),
+              ElementsAre("--preempt: preempt is true, and election \"db\" has 2 slots: a holder "
+                          "makes way for others only if it is the only one; give the election one "
+                          "slot, or remove preempt"));
+  inputs in = with_file("elections: [a, {name: b, slots: 3}]\npreempt: true\n");
+  in.flags.pop_back();
+  EXPECT_THAT(
+      problems_of(in),
+      ElementsAre(StartsWith("tenure.yaml:2:1: preempt is true, and election \"b\" has 3")));
+  in.file->value().text = "elections: [{name: a, slots: 1}]\nslots: 2\npreempt: true\n";
+  EXPECT_TRUE(good(in).succeeds.preempt) << "no election has as many";
+  EXPECT_FALSE(good(with_flags({{"--preempt", "false"}, {"--slots", "2"}})).succeeds.preempt);
+}
+
+TEST(Settings, AnObserverIgnoresTheOrderOfSuccession) {
+  const configuration s =
+      good(with_flags({{"--observe", "true"}, {"--priority", "5"}, {"--preempt", "true"}}));
+  EXPECT_THAT(s.warnings, IsEmpty());
+}
+
+TEST(Settings, APriorityThatComesToNothingIsWarnedOf) {
+  const auto warnings = [](const char* priority, const char* unlisted) {
+    return good(with_flags({{"--priority", priority}, {"--unlisted", unlisted}})).warnings;
+  };
+  ASSERT_EQ(warnings("5", "true").size(), 1U);
+  EXPECT_EQ(render(warnings("5", "true").front()),
+            "--priority: priority is 5, and unlisted is true: a member that is not listed comes "
+            "behind all that are; remove one of them");
+  EXPECT_THAT(warnings("5", "false"), IsEmpty());
+  EXPECT_THAT(warnings("-5", "true"), IsEmpty());
 }
 
 TEST(Settings, AnImpossibleBudgetPointsToTheLineToChange) {

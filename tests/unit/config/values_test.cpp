@@ -85,6 +85,8 @@ TEST(Values, PercentsArePartsPerMillion) {
 }
 
 TEST(Values, IntegersAreDigitsInTheirRange) {
+  EXPECT_EQ(parse_integer("4294967294", 0, max_user_id).value(), max_user_id);
+  EXPECT_FALSE(parse_integer("4294967295", 0, max_user_id));
   EXPECT_EQ(parse_integer("1", 1, 1000).value(), 1U);
   EXPECT_EQ(parse_integer("1000", 1, 1000).value(), 1000U);
   EXPECT_EQ(parse_integer("0", 0, 9).value(), 0U);
@@ -93,6 +95,20 @@ TEST(Values, IntegersAreDigitsInTheirRange) {
   for (const char* bad : {"", "0", "-1", "+1", "01", "1.0", "1e2", "0x1", " 1", "4294967297",
                           "99999999999999999999"}) {
     EXPECT_FALSE(parse_integer(bad, 1, 1000)) << bad;
+  }
+}
+
+TEST(Values, IntegersMayBeBelowZeroWhereTheirRangeIs) {
+  EXPECT_EQ(parse_integer("-5", -5, 5).value(), -5);
+  EXPECT_EQ(parse_integer("0", -5, 5).value(), 0);
+  EXPECT_EQ(render(parse_integer("-6", -5, 5).error()),
+            R"(is "-6", out of its range; give -5 to 5)");
+  EXPECT_EQ(render(parse_integer("-1", 1, 1000).error()),
+            R"(is "-1", out of its range; give 1 to 1000)");
+  EXPECT_EQ(render(parse_integer("-0", -5, 5).error()),
+            R"(is "-0", which is not a whole number; give -5 to 5)");
+  for (const char* bad : {"-", "--5", "-05", "+5", "5-", "- 5", "-5.0", "-99999999999999999999"}) {
+    EXPECT_FALSE(parse_integer(bad, -5, 5)) << bad;
   }
 }
 

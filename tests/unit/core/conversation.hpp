@@ -14,7 +14,8 @@
 /// A conversation with one election: the test says what happens and reads the commands.
 ///
 /// The commands of a step are one line of words, so that a test reads like the protocol: "candidate
-/// > pending, publish". Instants are counted from the start of the conversation.
+/// > pending, publish". Instants are counted from the start of the conversation. What the member
+/// says of itself in the list of members is not among them, but in `announced`.
 namespace tenure::core::testing {
 
 using namespace std::chrono_literals;
@@ -92,6 +93,9 @@ inline std::string in_words(const election_command& what) {
     std::string operator()(const command::forget_grants& c) const {
       return "forget grants above " + of(c.before);
     }
+    std::string operator()(const command::announce& c) const {
+      return c.ready ? "ready" : "not ready";
+    }
     std::string operator()(const command::finished& c) const { return "finished" + why(c.why); }
   };
   return std::visit(words{instant, version, because}, what);
@@ -118,6 +122,7 @@ class conversation {
     std::string all;
     for (const election_command& c : subject_.step({now_, entropy_}, what)) {
       note(c);
+      if (std::holds_alternative<command::announce>(c)) continue;
       all += (all.empty() ? "" : ", ") + in_words(c);
     }
     return all;
@@ -187,10 +192,11 @@ class conversation {
     return t == never ? duration::max() : t - start_of_talk;
   }
 
-  command::acquire asked;   ///< the last one ordered
-  command::release let_go;  ///< the last one ordered
-  command::watch watched;   ///< the last one ordered
-  command::arm armed;       ///< the last one ordered
+  command::acquire asked;       ///< the last one ordered
+  command::release let_go;      ///< the last one ordered
+  command::watch watched;       ///< the last one ordered
+  command::arm armed;           ///< the last one ordered
+  std::vector<bool> announced;  ///< whether it is ready, in the order in which it said so
 
  private:
   void note(const election_command& c) {
@@ -198,6 +204,7 @@ class conversation {
     if (const auto* r = std::get_if<command::release>(&c)) let_go = *r;
     if (const auto* w = std::get_if<command::watch>(&c)) watched = *w;
     if (const auto* a = std::get_if<command::arm>(&c)) armed = *a;
+    if (const auto* a = std::get_if<command::announce>(&c)) announced.push_back(a->ready);
   }
 
   election subject_;

@@ -171,6 +171,7 @@ class walk {
   void obey(const command::transition&) {}
   void obey(const command::publish&) {}
   void obey(const command::forget_grants&) {}
+  void obey(const command::announce&) {}
 
   void check() {
     const election_view& v = talker_.view();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/number_text.hpp"
+#include "support/member_names.hpp"
 
 namespace tenure::stores::etcd {
 namespace {
@@ -123,12 +124,35 @@ TEST(EtcdMirror, MembersAreNamedOnceAndInOrderAndHoldNothing) {
   EXPECT_FALSE(m.observe().members) << "nobody announces itself";
   replace(m, {key("db.tenure.members/2", "b", 4), key("db.tenure.members/1", "c", 5)}, 5);
   apply(m, {came("db.tenure.members/3", "b", 6), came("db.tenure.members/4", "a", 7)});
-  EXPECT_THAT(m.observe().members, testing::Optional(ElementsAre("a", "b", "c")));
+  EXPECT_THAT(tests::member_names(m.observe()), testing::Optional(ElementsAre("a", "b", "c")));
   EXPECT_TRUE(m.has_room());
   apply(m, {went("db.tenure.members/2", 8), went("db.tenure.members/1", 9)});
-  EXPECT_THAT(m.observe().members, testing::Optional(ElementsAre("a", "b")));
+  EXPECT_THAT(tests::member_names(m.observe()), testing::Optional(ElementsAre("a", "b")));
   replace(m, {}, 12);
   EXPECT_FALSE(m.observe().members);
+}
+
+TEST(EtcdMirror, WhatMembersSayIsShownWithTheirNames) {
+  const auto says = [](const mirror& m) {
+    std::vector<std::optional<core::readiness>> out;
+    for (const core::member& one : m.observe().members.value()) out.push_back(one.says);
+    return out;
+  };
+  mirror m({.name = "db", .slots = 1}, us());
+  replace(m,
+          {key("db.tenure.members/1", "a", 4), key("db.tenure.ready/1", "7 -2 3", 4),
+           key("db.tenure.members/2", "b", 5), key("db.tenure.ready/3", "9 9 9", 5)},
+          5);
+  EXPECT_THAT(says(m),
+              ElementsAre(core::readiness{.since_unix_ms = 7, .priority = -2, .started_unix_ms = 3},
+                          std::nullopt))
+      << "b is of an earlier release";
+  apply(m, {came("db.tenure.ready/1", "0 -2 3", 6), came("db.tenure.ready/2", "nonsense", 6)});
+  EXPECT_THAT(says(m),
+              ElementsAre(core::readiness{.priority = -2, .started_unix_ms = 3}, std::nullopt));
+  apply(m, {went("db.tenure.ready/1", 7)});
+  EXPECT_THAT(says(m), ElementsAre(std::nullopt, std::nullopt));
+  EXPECT_TRUE(m.has_room());
 }
 
 TEST(EtcdMirror, OrdersAreShownAndForgottenAndHoldNothing) {

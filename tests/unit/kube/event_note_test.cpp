@@ -29,6 +29,11 @@ TEST(EventNote, ALossSaysItsReason) {
   EXPECT_FALSE(loss_of("db", core::version{7}, loss_reason::shutdown).is_warning);
   EXPECT_FALSE(loss_of("db", core::version{7}, loss_reason::resigned).is_warning);
   EXPECT_TRUE(loss_of("db", core::version{7}, loss_reason::unhealthy).is_warning);
+  const event_note gave_way = loss_of("db", core::version{7}, loss_reason::preempted);
+  EXPECT_FALSE(gave_way.is_warning);
+  EXPECT_EQ(gave_way.note,
+            "not active any more: a member of higher priority is ready (the lease of db, version "
+            "7)");
 }
 
 TEST(EventNote, EveryReasonHasAWordForPrograms) {
@@ -38,7 +43,9 @@ TEST(EventNote, EveryReasonHasAWordForPrograms) {
         std::pair(loss_reason::session_invalid, "SessionInvalid"),
         std::pair(loss_reason::revoked, "Revoked"), std::pair(loss_reason::suspended, "Suspended"),
         std::pair(loss_reason::unhealthy, "Unhealthy"),
-        std::pair(loss_reason::resigned, "Resigned"), std::pair(loss_reason::shutdown, "Shutdown"),
+        std::pair(loss_reason::resigned, "Resigned"),
+        std::pair(loss_reason::preempted, "Preempted"),
+        std::pair(loss_reason::shutdown, "Shutdown"),
         std::pair(loss_reason::workload_exited, "WorkloadExited"),
         std::pair(loss_reason::guard_gone, "GuardGone"),
         std::pair(loss_reason::version_regressed, "VersionRegressed"),

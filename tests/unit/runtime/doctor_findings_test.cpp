@@ -185,7 +185,7 @@ TEST(DoctorElection, SaysWhoHolds) {
   EXPECT_THAT(election_findings({.name = "db"}, false, seen),
               ElementsAre(is(verdict::ok, "db: nobody holds it")));
   seen.holders = {{.identity = "a", .version = core::version{7}}};
-  seen.members = {"a", "b"};
+  seen.members = std::vector<core::member>{{.identity = "a"}, {.identity = "b"}};
   EXPECT_THAT(election_findings({.name = "db"}, false, seen),
               ElementsAre(is(verdict::ok, "db: a under version 7; members a, b")));
 }

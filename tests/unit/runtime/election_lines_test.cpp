@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/lines.hpp"
 #include "unit/core/conversation.hpp"
 
 namespace tenure::runtime {
@@ -20,6 +21,7 @@ using namespace core::testing;
 using core::loss_reason;
 using core::version;
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 /// A real election, and what its log says meanwhile, as a person reads it.
 class story {
@@ -267,6 +269,23 @@ TEST(ElectionLines, AHandOverNamesTheHeirAndWhoGoesFirst) {
                   "gets SIGTERM now, and SIGKILL in 20 s",
                   "info  lease released", "info  no campaign for 15 s: others go first",
                   "info  nobody holds the lease", "info  standing by behind b (version 4)"));
+}
+
+TEST(ElectionLines, AHolderThatMakesWaySaysForWhomAndWhy) {
+  const auto told = [](const term_end& what) {
+    testing::internal::CaptureStderr();
+    {
+      log::logger to(log::log_form::text, log::log_level::info);
+      say_ending(to, {.election = "db", .identity = "me"}, what);
+    }
+    return testing::internal::GetCapturedStderr();
+  };
+  term_end end{.version = version{5}, .why = loss_reason::preempted, .heir = "b"};
+  EXPECT_THAT(told(end), HasSubstr("info  giving the lease up: a member of higher priority is "
+                                   "ready (b)  election=db"));
+  end.time_to_stop = 20s;
+  end.signal = SIGTERM;
+  EXPECT_THAT(told(end), HasSubstr("ready (b); the workload gets SIGTERM now, and SIGKILL in"));
 }
 
 TEST(ElectionLines, APausedMemberSaysHowItGoesOn) {

@@ -6,7 +6,7 @@
 
 namespace tenure::runtime {
 
-/// A store that fails the test whatever it is asked. Tests override what they are about.
+/// A store that fails the test whatever it is asked, and hears what members say of themselves. Tests override what they are about.
 class unasked_store : public stores::store {
  public:
   [[nodiscard]] stores::description describe() const override { return {}; }
@@ -46,6 +46,8 @@ class unasked_store : public stores::store {
                   stores::handler<stores::order_outcome>) override {
     ADD_FAILURE();
   }
+  /// Every candidate says whether it is ready.
+  void announce(core::election_index, const core::readiness&) override {}
   void leave(core::time_point, stores::handler<stores::release_outcome>) override { ADD_FAILURE(); }
   void close() override { ADD_FAILURE(); }
 };

@@ -15,7 +15,9 @@ constexpr const char* full = R"({"election":"team/db","identity":"a","state":"ca
   "is_self":false,"holder":"b","version":18446744073709551615,
   "holders":[{"identity":"b","version":18446744073709551615}],"expires_in_ms":9825,
   "since":"2026-01-31T12:00:00.000Z","as_of":"2026-01-31T12:00:07.500Z","slots":2,
-  "members":[{"identity":"b","is_self":false,"state":"active"}],"paused":true,
+  "next":"c","members":[{"identity":"b","is_self":false,"state":"active"},{"identity":"c",
+  "state":"standby","ready":true,"priority":-2,"ready_since":"2026-01-31T12:00:00.000Z"}],
+  "paused":true,
   "aside_for_ms":1500,"last_term":{"holder":"a","version":3,"ended":true,"reason":"resigned"},
   "health":{"state":"unhealthy","reason":"GET answered 503"},"index":12})";
 
@@ -32,7 +34,14 @@ TEST(Reading, AnElectionIsReadWhole) {
   EXPECT_TRUE(e.paused);
   EXPECT_EQ(e.aside_for_ms, 1500);
   ASSERT_TRUE(e.members);
-  EXPECT_EQ(e.members->front().identity, "b");
+  ASSERT_EQ(e.members->size(), 2U);
+  EXPECT_EQ(e.members->front(), (member_report{.identity = "b", .state = "active"}));
+  EXPECT_EQ(e.members->back(), (member_report{.identity = "c",
+                                              .state = "standby",
+                                              .ready = true,
+                                              .priority = -2,
+                                              .ready_since_unix_ms = 1'769'860'800'000}));
+  EXPECT_EQ(e.next, "c");
   ASSERT_TRUE(e.last_term);
   EXPECT_EQ(e.last_term->reason, "resigned");
   ASSERT_TRUE(e.health);
@@ -53,6 +62,27 @@ TEST(Reading, WhatIsMissingIsNotMadeUp) {
   EXPECT_TRUE(all->front().store.reachable) << "the same";
   EXPECT_FALSE(all->front().not_campaigning);
   EXPECT_FALSE(index_in(R"({"election":"db"})"));
+}
+
+TEST(Reading, AnAgentOfAnEarlierReleaseDoesNotSayWhoComesNext) {
+  const auto all = read_elections(R"({"election":"db","state":"candidate",
+      "members":[{"identity":"b","is_self":true,"state":"standby"}]})");
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->front().next, "");
+  ASSERT_TRUE(all->front().members);
+  EXPECT_EQ(all->front().members->front(),
+            (member_report{.identity = "b", .state = "standby", .is_self = true}));
+}
+
+TEST(Reading, APriorityThatDoesNotFitIsNone) {
+  for (const char* number : {"2147483648", "-2147483649", "18446744073709551615", "1.5", "\"7\""}) {
+    const auto all =
+        read_elections(R"({"election":"db","state":"candidate","members":[{"priority":)" +
+                       std::string(number) + "}]}");
+    ASSERT_TRUE(all);
+    ASSERT_TRUE(all->front().members);
+    EXPECT_EQ(all->front().members->front().priority, 0) << number;
+  }
 }
 
 TEST(Reading, WhatIsNoAnswerOfAnAgentIsNothing) {

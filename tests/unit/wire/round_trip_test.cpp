@@ -72,7 +72,16 @@ election_report full(const std::string& t) {
                                  .to_unix_ms = noon,
                                  .reason = t},
           .slots = 3,
-          .members = std::vector<member_report>{{.identity = t, .state = t, .is_self = true}, {}},
+          .next = t,
+          .members =
+              std::vector<member_report>{{.identity = t,
+                                          .state = t,
+                                          .is_self = true,
+                                          .ready = true,
+                                          .priority = INT32_MIN,
+                                          .ready_since_unix_ms = noon},
+                                         {.identity = "b", .ready = false, .priority = INT32_MAX},
+                                         {}},
           .gone = {{.identity = t, .last_seen_unix_ms = noon}},
           .paused = true,
           .workload_running = true,
@@ -107,6 +116,26 @@ TEST(RoundTrip, Election) {
   EXPECT_EQ(read_elections(write(bare())).value(), std::vector{bare()});
 }
 
+TEST(RoundTrip, WhatIsNotKnownOfMembersIsNull) {
+  election_report one = bare();
+  one.members = std::vector<member_report>{{.identity = "b", .state = "standby"}};
+  const auto written = nlohmann::json::parse(write(one));
+  EXPECT_EQ(written["next"], nullptr);
+  EXPECT_EQ(written["members"][0],
+            nlohmann::json::parse(R"({"identity":"b","is_self":false,"state":"standby",
+                                      "ready":null,"priority":0,"ready_since":null})"));
+  one.next = "b";
+  one.members->front() = {.identity = "b",
+                          .state = "standby",
+                          .ready = true,
+                          .priority = -3,
+                          .ready_since_unix_ms = noon};
+  EXPECT_EQ(nlohmann::json::parse(write(one))["next"], "b");
+  EXPECT_EQ(nlohmann::json::parse(write(one))["members"][0],
+            nlohmann::json::parse(R"({"identity":"b","is_self":false,"state":"standby",
+                "ready":true,"priority":-3,"ready_since":"2026-01-31T12:00:00.250Z"})"));
+}
+
 TEST(RoundTrip, EveryTextStaysPrintable) {
   for (const std::string& t : texts()) EXPECT_EQ(base::printable(read(t)), read(t));
   EXPECT_EQ(read("x\u001by"), "x\ufffdy");
@@ -135,6 +164,9 @@ TEST(RoundTrip, WhatTimeAloneChangesDoesNotLast) {
   later.as_of_unix_ms = noon + 99;
   later.store.last_answer_ms = 99;
   EXPECT_EQ(lasting_part(write(later)), lasting_part(write(full("x"))));
+  later.next = "another";
+  EXPECT_NE(lasting_part(write(later)), lasting_part(write(full("x"))));
+  later.next = "x";
   later.paused = false;
   EXPECT_NE(lasting_part(write(later)), lasting_part(write(full("x"))));
 }

@@ -1,0 +1,33 @@
+#include "stores/records/readiness_text.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/number_text.hpp"
+#include "stores/records/record_words.hpp"
+
+namespace tenure::stores {
+namespace {
+
+constexpr std::size_t words_at_least = 3;
+
+}  // namespace
+
+std::string readiness_text(const core::readiness& what) {
+  return std::to_string(what.since_unix_ms) + " " + std::to_string(what.priority) + " " +
+         std::to_string(what.started_unix_ms);
+}
+
+std::optional<core::readiness> parse_readiness(std::string_view text) {
+  const std::vector<std::string_view> words = words_of(text);
+  if (words.size() < words_at_least) return std::nullopt;
+  const auto since = base::read_number<std::int64_t>(words[0]);
+  const auto priority = base::read_number<std::int32_t>(words[1]);
+  const auto started = base::read_number<std::int64_t>(words[2]);
+  if (!since || !priority || !started || *since < 0 || *started < 0) return std::nullopt;
+  return core::readiness{
+      .since_unix_ms = *since, .priority = *priority, .started_unix_ms = *started};
+}
+
+}  // namespace tenure::stores
