@@ -124,6 +124,7 @@ class election {
   void enter(election_state to, loss_reason why, const moment& at, effects& out);
   void refresh_view(time_point now);
   void announce(time_point now, effects& out);
+  [[nodiscard]] bool comes_first() const;
   void expire(const moment& at, duration slept, effects& out);
   void settle(const moment& at, effects& out);
 
@@ -199,6 +200,7 @@ class election {
   time_point outranked_from_ = never;  ///< since when the next one has a higher priority
   /// What the list of members says of us; nothing: what it said before our newest term.
   std::optional<bool> announced_;
+  bool stands_in_line_ = false;  ///< as the store was told last
   unhealthy_terms unhealthy_terms_;
   bool healthy_ = true;
   bool guarded_ = true;  ///< a guard is connected, or none is needed

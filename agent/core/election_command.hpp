@@ -78,6 +78,11 @@ struct announce {
   bool ready = false;
 };
 
+/// Whether to stand in line: this member comes next when the present holder ends.
+struct stand_in_line {
+  bool stands = false;
+};
+
 /// Nothing is held and nothing runs: the agent may end.
 struct finished {
   loss_reason why = loss_reason::none;
@@ -85,16 +90,16 @@ struct finished {
 
 }  // namespace command
 
-using election_command =
-    std::variant<command::acquire, command::release, command::watch, command::arm,
-                 command::start_workload, command::stop_workload, command::transition,
-                 command::publish, command::forget_grants, command::announce, command::finished>;
+using election_command = std::variant<command::acquire, command::release, command::watch,
+                                      command::arm, command::start_workload, command::stop_workload,
+                                      command::transition, command::publish, command::forget_grants,
+                                      command::announce, command::stand_in_line, command::finished>;
 
 /// The commands of one step, in the order in which they must be carried out. Holds them in
 /// place, so that a step allocates nothing.
 class effects {
  public:
-  static constexpr std::size_t capacity = 13;
+  static constexpr std::size_t capacity = 14;
 
   void add(const election_command& what) {
     TENURE_CHECK(count_ < capacity);

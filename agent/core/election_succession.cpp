@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "core/election.hpp"
 
@@ -17,11 +18,22 @@ constexpr int hold_down_ttls = 4;
 void election::announce(time_point now, effects& out) {
   if (view_.since == never || adopting()) return;
   if (view_.phase == phase::pending || view_.phase == phase::active) announced_.reset();
-  if (view_.phase != phase::candidate) return;
-  const bool ready = may_campaign(now);
-  if (announced_ == ready) return;
+  const bool ready = view_.phase == phase::candidate && may_campaign(now);
+  const bool stands = ready && comes_first();
+  if (std::exchange(stands_in_line_, stands) != stands) {
+    out.add(command::stand_in_line{.stands = stands});
+  }
+  if (view_.phase != phase::candidate || announced_ == ready) return;
   announced_ = ready;
   out.add(command::announce{.ready = ready});
+}
+
+/// True if nobody comes before us when the present holder ends. With several slots nobody knows
+/// which of the holders that will be.
+bool election::comes_first() const {
+  return settings_.slots == 1 && view_.seen && view_.seen->members &&
+         !view_.seen->holders.empty() && !view_.seen->holders.front().ours &&
+         succession_.ahead() == 0;
 }
 
 /// Takes note of who comes next, and since when the lease is free.

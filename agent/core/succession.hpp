@@ -17,7 +17,7 @@ namespace tenure::core {
 struct succession_settings {
   std::int32_t priority = 0;         ///< see readiness
   std::int64_t started_unix_ms = 0;  ///< see readiness
-  bool prefer_newer = false;  ///< of equal priority, the agent that started later comes first
+  bool prefer_newer = false;  ///< with equal priority, the agent that started later comes first
   /// As the holder, make way for a member of higher priority that has been ready for a while.
   bool preempt = false;
 };

@@ -78,7 +78,7 @@ std::optional<loss_reason> loss_reason_named(std::string_view text) {
 }
 
 void sort_members(std::vector<member>& all) {
-  // Of one identity, what its newest run says.
+  // If an identity occurs several times, its newest run counts.
   const auto of = [](const member& one) {
     const readiness says = one.says.value_or(readiness{});
     return std::tuple(std::string_view(one.identity), -says.started_unix_ms, -says.since_unix_ms);

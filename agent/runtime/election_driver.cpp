@@ -260,6 +260,10 @@ void election_driver::carry_out(core::election_index which, const core::command:
                            .started_unix_ms = own.started_unix_ms});
 }
 
+void election_driver::carry_out(core::election_index which, const core::command::stand_in_line& c) {
+  store_->stand_in_line(which, c.stands);
+}
+
 void election_driver::carry_out(core::election_index which, const core::command::finished& c) {
   with_.host.finished(which, c.why);
 }

@@ -84,6 +84,7 @@ class election_driver {
   void carry_out(core::election_index which, const core::command::publish& c);
   void carry_out(core::election_index which, const core::command::forget_grants& c);
   void carry_out(core::election_index which, const core::command::announce& c);
+  void carry_out(core::election_index which, const core::command::stand_in_line& c);
   void carry_out(core::election_index which, const core::command::finished& c);
   void renew(const core::command::renew& c);
   void open_watch(core::election_index which);

@@ -58,6 +58,9 @@ class forwarding_store : public store {
   void announce(core::election_index which, const core::readiness& says) override {
     of_->announce(which, says);
   }
+  void stand_in_line(core::election_index which, bool stands) override {
+    of_->stand_in_line(which, stands);
+  }
   void leave(core::time_point deadline, handler<release_outcome> done) override {
     of_->leave(deadline, std::move(done));
   }

@@ -150,6 +150,9 @@ class printable_store final : public store {
     of_->announce(which, says);
   }
 
+  void stand_in_line(core::election_index which, bool stands) override {
+    of_->stand_in_line(which, stands);
+  }
   void leave(core::time_point deadline, handler<release_outcome> done) override {
     of_->leave(deadline, cleaned(std::move(done)));
   }

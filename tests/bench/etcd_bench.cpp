@@ -34,7 +34,7 @@ constexpr int counted_ttl_seconds = 6;
 constexpr int counted_renewals = 6;
 constexpr int most_elections = 10'000;
 
-constexpr double hand_over_goal = 0.7;  // of etcdctl's
+constexpr double hand_over_goal = 1.0;  // of etcdctl's
 constexpr double crash_goal_seconds = crash_ttl_seconds + 0.6;
 constexpr long rss_goal_kb = 60 * 1000;
 

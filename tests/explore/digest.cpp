@@ -257,6 +257,8 @@ std::uint64_t digest_of(const world& w, std::size_t m) {
     h.number(it.woke_up >= it.kill_at);
   }
 
+  h.number(from.version(it.place));
+  if (it.place != core::no_version) instant(it.place_ends_at);
   h.number(from.version(it.promised_term));
   instant(it.promised_until);
 
@@ -289,7 +291,7 @@ std::uint64_t world::digest() const {
   h.number(held == core::no_version ? 0 : from.instant(ends_at));
   h.number(from.version(last_granted));
   h.number(from.version(given_twice));
-  h.number(doubtful);
+  h.number(doubtful * 2U + begun_cleanly);
   return h.result();
 }
 

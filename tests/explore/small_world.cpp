@@ -83,6 +83,11 @@ void world::moves(std::vector<move>& out) const {
     if (!it.unhealthy) add_fault(act::sicken, m);
   }
   if (held != core::no_version && now >= ends_at) add(act::expire, holder);
+  for (std::uint8_t m = 0; m < members; ++m) {
+    const bool waits = all[m].place != core::no_version;
+    if (waits && now >= all[m].place_ends_at) add(act::wither, m);
+    if (!waits && held != core::no_version && holder != m) add_fault(act::queue, m);
+  }
   if (held != core::no_version) add_fault(act::remove, holder);
   for (const std::uint64_t lost : versions_lost) add_fault(act::restore, 0, lost);
 }
@@ -138,6 +143,12 @@ void world::apply(const move& m) {
       break;
     case act::expire:
       take_away(false);
+      break;
+    case act::wither:
+      it.place = core::no_version;
+      break;
+    case act::queue:
+      stand_in_line(m.member);
       break;
     case act::crash:
       end_agent(m.member);

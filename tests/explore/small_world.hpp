@@ -135,6 +135,10 @@ struct member {
   core::time_point dead_by = core::never;
   bool given_again = false;  ///< its term was taken away, and granted again by a restored store
 
+  // Its place in line, behind the holder. Nothing renews it here.
+  core::version place = core::no_version;  ///< `no_version`: none
+  core::time_point place_ends_at{};
+
   // What the store has promised it: nobody else before.
   core::version promised_term = core::no_version;
   core::time_point promised_until{};
@@ -158,6 +162,7 @@ enum class act : std::uint8_t {
   expire,   ///< the store ends a lease whose time is over
   go_on,    ///< an agent that was stopped goes on
   recover,  ///< the workload is healthy again
+  wither,   ///< the store ends the lease of a place in line
   pass,     ///< a tick passes
   stall,    ///< a letter is slow, or lost
   fail,     ///< a letter is lost, and its sender learns it
@@ -172,6 +177,8 @@ enum class act : std::uint8_t {
   resign,
   shut_down,
   sicken,
+  queue,  ///< a place of the member appears in line, wanted or not; perhaps of a request of long
+          ///< ago
 };
 
 struct move {
@@ -215,7 +222,9 @@ struct world {
   core::version held = core::no_version;
   std::uint8_t holder = 0;
   core::time_point ends_at{};
-  bool doubtful = false;                          ///< its last holder has not released
+  bool doubtful = false;  ///< its last holder has not released
+  bool begun_cleanly =
+      false;  ///< the term of `held` was a place in line, and its last holder released
   core::version last_granted = core::no_version;  ///< since the last restore
   core::version given_twice = core::no_version;   ///< versions up to here may be granted again
 
@@ -238,6 +247,8 @@ struct world {
   void extend(std::size_t m);
   void change();
   void take_away(bool by_operator);
+  void freed();
+  void stand_in_line(std::size_t m);
   void restored(std::uint64_t versions_lost);
 
   // An agent.
@@ -256,6 +267,7 @@ struct world {
   void carry_out(std::size_t, const core::command::publish&) {}
   void carry_out(std::size_t, const core::command::forget_grants&) {}
   void carry_out(std::size_t, const core::command::announce&) {}
+  void carry_out(std::size_t, const core::command::stand_in_line&) {}
   void carry_out(std::size_t m, const core::command::finished&);
   void renew(std::size_t m, const core::command::renew& c);
   void send(std::size_t m, mail what, core::attempt number, core::version version,

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "small_world.hpp"
 
@@ -16,13 +17,14 @@ void world::receive(const letter& l) {
         doubtful = false;
         held = core::version{++revision};
         holder = l.member;
+        begun_cleanly = false;
         judge_grant(l.member);
         change();
       } else if (!ours) {
         answer.what = mail::refused;
         break;
       } else {
-        answer.clean = false;
+        answer.clean = begun_cleanly;
       }
       answer.what = mail::granted;
       answer.version = held;
@@ -47,6 +49,7 @@ void world::receive(const letter& l) {
         held = core::no_version;
         doubtful = doubtful || !l.clean;
         ++revision;
+        freed();
         change();
       }
       break;
@@ -88,12 +91,37 @@ void world::take_away(bool by_operator) {
   held = core::no_version;
   doubtful = true;
   ++revision;
+  freed();
   change();
+}
+
+/// Who stands in line holds from now on, with what is left of the lease of its place.
+void world::freed() {
+  member* next = nullptr;
+  for (member& it : all) {
+    if (it.place == core::no_version) continue;
+    if (next == nullptr || it.place < next->place) next = &it;
+  }
+  if (next == nullptr) return;
+  held = std::exchange(next->place, core::no_version);
+  holder = static_cast<std::uint8_t>(next - all.data());
+  ends_at = next->place_ends_at;
+  next->promised_term = held;
+  next->promised_until = ends_at;
+  begun_cleanly = !doubtful;
+  doubtful = false;
+  judge_grant(holder);
+}
+
+void world::stand_in_line(std::size_t m) {
+  all[m].place = core::version{++revision};
+  all[m].place_ends_at = now + budget().ttl;
 }
 
 /// Nothing is held, and versions have moved back. An operator stops the store before a restore,
 /// and connections end with it.
 void world::restored(std::uint64_t versions_lost) {
+  for (member& it : all) it.place = core::no_version;
   if (held != core::no_version) take_away(true);
   for (member& it : all) {
     if (it.watch != member::stream::open) continue;

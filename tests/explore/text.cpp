@@ -76,6 +76,10 @@ const char* name(act what) {
       return "is told to resign";
     case act::shut_down:
       return "is told to end";
+    case act::wither:
+      return "'s place in line runs out";
+    case act::queue:
+      return "stands in line";
     case act::sicken:
       return "'s workload becomes unhealthy";
     case act::recover:
@@ -94,7 +98,7 @@ constexpr fault_name faults[] = {
     {"freeze", act::freeze},   {"lag", act::lag},       {"sleep", act::sleep},
     {"exit", act::exit},       {"cut", act::cut},       {"remove", act::remove},
     {"restore", act::restore}, {"resign", act::resign}, {"shut_down", act::shut_down},
-    {"sicken", act::sicken},
+    {"sicken", act::sicken},   {"queue", act::queue},
 };
 
 }  // namespace

@@ -110,7 +110,8 @@ void judge::erased(const std::string& key, std::uint64_t create_revision, erased
   }
   if (how != erased_by::transaction) return;
   // What was taken away goes on for a moment, even if a restore brings its key back.
-  const bool was_interrupted = one.is_back && one.started_at < one.placed_at;
+  const bool was_interrupted =
+      (one.is_back && one.started_at < one.placed_at) || is_put_behind(one);
   const bool left_alone = one.granted_to && is_left_alone(*one.granted_to);
   if (one.alive && !was_interrupted && !left_alone) {
     broke(rule::released_in_use, "the workload of version " + version + " runs");
@@ -248,7 +249,7 @@ void judge::believes(std::size_t pod, const std::string& which, std::uint64_t ve
 }
 
 void judge::granted(std::size_t pod, const std::string& which, std::uint64_t version,
-                    const std::string& key, world_time sent_at, std::uint32_t slot) {
+                    const std::string& key, std::uint32_t slot) {
   const std::string who = "pod " + std::to_string(pod) + " in version " + std::to_string(version);
   const auto found = std::ranges::find_if(terms_.rbegin(), terms_.rend(), [&](const term& one) {
     return one.version == version && one.which == which && (key.empty() || one.key == key) &&
@@ -260,10 +261,9 @@ void judge::granted(std::size_t pod, const std::string& which, std::uint64_t ver
   // After a restore it may be granted again what was over.
   found->news_due = sim::world_never;
   found->told_over = false;
-  // Written by the request itself, or found by it: then others may have gone until it was answered.
-  const world_time at = found->placed_at >= sent_at ? found->placed_at : world_.now;
+  // It may have stood in line until others were gone.
   const auto held = std::ranges::count_if(terms_, [&](const term& other) {
-    return other.which == which && other.number < found->number && other.erased_at > at;
+    return other.which == which && other.number < found->number && other.erased_at > world_.now;
   });
   if (static_cast<std::size_t>(held) < slots_of(which)) return;
   broke(rule::granted_while_held, who + ": " + std::to_string(held) + " held it");
@@ -298,6 +298,23 @@ bool judge::has_predecessor(const term& before) const {
   });
 }
 
+/// A restore has brought back who held before it, and with that put it back into the line: it is
+/// taken over.
+bool judge::is_put_behind(const term& what) const {
+  return std::ranges::any_of(terms_, [&](const term& older) {
+    return older.which == what.which && older.number < what.number && older.is_back &&
+           older.placed_at >= what.started_at;
+  });
+}
+
+/// It went while one that is older was there, or in the same step: it stood in line and never held.
+bool judge::has_only_waited(const term& what) const {
+  return std::ranges::any_of(terms_, [&](const term& older) {
+    return older.which == what.which && older.number < what.number &&
+           older.erased_at >= what.erased_at;
+  });
+}
+
 /// Of those that were there before, it is the last to go that has held: who was behind it held
 /// after it.
 bool judge::was_left_clean(const term& before) const {
@@ -305,7 +322,7 @@ bool judge::was_left_clean(const term& before) const {
   bool clean = true;
   for (const term& one : terms_) {
     if (one.which != before.which || one.number >= before.number || one.erased_at < last) continue;
-    if (one.owner == nobodys_name) continue;
+    if (one.owner == nobodys_name || has_only_waited(one)) continue;
     const bool is_clean = one.how == erased_by::transaction && one.clean;
     clean = is_clean && (clean || one.erased_at > last);
     last = one.erased_at;

@@ -77,9 +77,9 @@ class judge final : public store_witness {
                 world_time sent_at, core::duration ttl,
                 const std::function<world_time(std::int64_t lease)>& promised);
   /// A grant is believed; before what else is said of this term. `key`: where the store has it;
-  /// empty: by its version alone. `sent_at`: of the grant.
+  /// empty: by its version alone.
   void granted(std::size_t pod, const std::string& which, std::uint64_t version,
-               const std::string& key, world_time sent_at, std::uint32_t slot);
+               const std::string& key, std::uint32_t slot);
   /// It is in this term, and has not begun to give it up.
   void enters(std::size_t pod, const std::string& which, std::uint64_t version);
   /// What its watch shows.
@@ -271,6 +271,8 @@ class judge final : public store_witness {
   [[nodiscard]] term* of(std::size_t pod, const std::string& which, std::uint64_t version);
   /// True if the one that held before this term has said that it need not be waited for, or if
   /// there was none.
+  [[nodiscard]] bool is_put_behind(const term& what) const;
+  [[nodiscard]] bool has_only_waited(const term& what) const;
   [[nodiscard]] bool was_left_clean(const term& before) const;
   [[nodiscard]] bool has_predecessor(const term& before) const;
   void note_news(std::size_t pod, const std::string& which, bool has_room);

@@ -39,7 +39,7 @@ class judged_store final : public stores::forwarding_store {
                       const std::uint64_t version = number(which, got->version);
                       to_.newest = std::max(to_.newest, core::number(got->version));
                       stage_.referee.granted(on_.number, name(which), version, key_of(which, *got),
-                                             on_.clock.world(got->sent_at), got->slot);
+                                             got->slot);
                       believes(which, got->version, got->sent_at, got->ttl);
                       if (got->released_cleanly) {
                         stage_.referee.believes_clean(on_.number, name(which), version);

@@ -593,10 +593,16 @@ class scenario {
                              const std::vector<std::uint64_t>& truth) const {
     if (store_is_kubernetes()) {
       return dynamic_cast<const modelled_kubernetes&>(*servers_).may_show(
-          stage_.elections[election], on.identity, shown);
+          stage_.elections[election], on.identity, shown, on.looked_on_from);
     }
     if (!cast_.disagrees() || shown.empty() || truth.empty()) return shown == truth;
     return shown.front() == truth.front();
+  }
+
+  static std::string listed_versions(const std::vector<std::uint64_t>& all) {
+    std::string out = "[";
+    for (const std::uint64_t one : all) out += (out.size() > 1 ? " " : "") + std::to_string(one);
+    return out + "]";
   }
 
   /// A watch that works may be behind, as servers lag and connections are slow; one that is behind
@@ -616,9 +622,10 @@ class scenario {
         const world_time from =
             std::max({changed_at, one->machine.looked_on_from, one->was_right_at[e]});
         if (is_right || world_.now - from <= bound) continue;
-        judge_.broke(rule::shows_what_is_not, stage_.elections[e] + ": pod " +
-                                                  std::to_string(one->machine.number) +
-                                                  " shows another holder for too long");
+        judge_.broke(rule::shows_what_is_not,
+                     stage_.elections[e] + ": pod " + std::to_string(one->machine.number) +
+                         " shows another holder for too long: " + listed_versions(*shown) +
+                         " instead of " + listed_versions(truth));
       }
     }
   }

@@ -76,6 +76,7 @@ class agent {
     guards_[e].forget_grants(c.before);
   }
   void carry_out(std::size_t e, const core::command::announce& c);
+  void carry_out(std::size_t, const core::command::stand_in_line&) {}
   void carry_out(std::size_t e, const core::command::finished& c);
   void renew(const core::command::renew& c);
 

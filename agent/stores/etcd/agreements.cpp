@@ -41,7 +41,7 @@ void agreements::write(const attempt_ptr& a, const mirror& now) {
   if (next.slots == 0) next.slots = session_.spec(a->which).slots;
   if (a->what.slots > 0) {
     const std::size_t present = now.contenders().size();
-    if (present > a->what.slots) {
+    if (present > a->what.slots && a->what.slots < next.slots) {
       return session_.answer(
           std::move(a->done),
           agree_outcome(too_many_hold(session_.spec(a->which).name, present, a->what.slots)));

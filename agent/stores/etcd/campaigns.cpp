@@ -46,7 +46,47 @@ void campaigns::begin(const attempt_ptr& a) {
   // The mirror may lag: it may still show what we have released, or a key of ours that is gone.
   const bool may_hold_at_once =
       session_.connection.live() && m.has_room() && m.agrees() && m.find_own() == nullptr;
-  may_hold_at_once ? campaign(a, m.basis_now()) : look_first(a);
+  if (may_hold_at_once) return campaign(a, m.basis_now());
+  const contender* own = m.find_own();
+  const bool shows_ours = session_.connection.live() && own != nullptr && m.holds(*own);
+  if (!shows_ours) return look_first(a);
+  const auto& sure = session_.of_places;
+  const bool is_place = sure && sure->id == own->lease;
+  const bool is_fresh = is_place && session_.loop.now() - sure->sent_at < sure->ttl / 2;
+  is_fresh ? won(a, *own, *sure) : confirm(a, *own);
+}
+
+/// The watch shows a term of ours that this run has not asked for. Looks and renews at the same
+/// time: its workload waits for both.
+void campaigns::confirm(const attempt_ptr& a, const contender& own) {
+  struct answers {
+    std::optional<std::expected<looked, unknown>> look;
+    std::optional<kept_or_failure> kept;
+  };
+  const auto both = std::make_shared<answers>();
+  auto then = session_.guarded([this, a, own, both] {
+    if (!both->look || !both->kept) return;
+    const auto& look = *both->look;
+    if (!look) return fail(a, look.error().why);
+    const contender* shown = look->at.find(own.key, own.create_revision);
+    const bool is_kept = both->kept->has_value() && (*both->kept)->has_value();
+    if (shown == nullptr || !look->at.holds(*shown) || !is_kept) return judge(a, *look);
+    kept_lease lease = ***both->kept;
+    if (auto good = session_.believe(lease, look->by); !good) {
+      return fail(a, std::move(good.error().why));
+    }
+    lease.sent_at = std::min(lease.sent_at, look->sent_at);
+    won(a, own, lease);
+  });
+  session_.read(a->which, a->deadline, [both, then](std::expected<looked, unknown> now) mutable {
+    both->look = std::move(now);
+    then();
+  });
+  session_.leases.keep(own.lease, a->deadline,
+                       session_.guarded([both, then](const kept_or_failure& kept) mutable {
+                         both->kept = kept;
+                         then();
+                       }));
 }
 
 /// Answers the attempts whose time to begin is over, and sets the timer for the next one.

@@ -51,6 +51,7 @@ class campaigns {
   void begin_next();
   void expire_waiting();
   void look_first(const attempt_ptr& a);
+  void confirm(const attempt_ptr& a, const contender& own);
   void judge(const attempt_ptr& a, const looked& now);
   void campaign(const attempt_ptr& a, basis on);
   void ask_for_key(const attempt_ptr& a, const kept_lease& lease, const basis& on);

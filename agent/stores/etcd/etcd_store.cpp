@@ -8,6 +8,7 @@
 #include "settings/store_kind.hpp"
 #include "stores/etcd/agreements.hpp"
 #include "stores/etcd/campaigns.hpp"
+#include "stores/etcd/line.hpp"
 #include "stores/etcd/membership.hpp"
 #include "stores/etcd/orders.hpp"
 #include "stores/etcd/renewals.hpp"
@@ -49,7 +50,8 @@ class etcd_store final : public store {
         agreements_(session_),
         orders_(session_),
         membership_(session_.loop, session_.endpoints, session_.self.ids, session_.with.identity,
-                    session_.with.ttl, session_.with.elections) {}
+                    session_.with.ttl, session_.with.elections),
+        line_(session_) {}
 
   ~etcd_store() override { close(); }
 
@@ -104,12 +106,27 @@ class etcd_store final : public store {
     if (session_.with.announce) membership_.say(which, says);
   }
 
+  void stand_in_line(core::election_index which, bool stands) override {
+    if (session_.with.announce) line_.want(which, stands);
+  }
+
   void leave(core::time_point deadline, handler<release_outcome> done) override {
-    membership_.leave(deadline, std::move(done));
+    struct departure {
+      int left = 2;
+      handler<release_outcome> done;
+    };
+    const auto both = std::make_shared<departure>();
+    both->done = std::move(done);
+    const auto gone = [both](const release_outcome&) {
+      if (--both->left == 0) both->done(released{});
+    };
+    line_.leave(deadline, gone);
+    membership_.leave(deadline, gone);
   }
 
   void close() override {
     membership_.close();
+    line_.close();
     campaigns_.close();
     subscriptions_.close();
     session_.close();
@@ -121,10 +138,12 @@ class etcd_store final : public store {
   void refuse_to_open(std::string why);
   void opened();
   void erase(core::election_index which, const held_term& own, const std::string& note,
-             core::time_point deadline, handler<release_outcome> done);
+             const std::vector<std::string>& also, core::time_point deadline,
+             handler<release_outcome> done);
 
   void changed(core::election_index which) {
     campaigns_.changed(which);
+    line_.changed(which);
     if (!session_.closed()) subscriptions_.changed(which);
   }
   void live();
@@ -148,6 +167,7 @@ class etcd_store final : public store {
   agreements agreements_;
   orders orders_;
   membership membership_;
+  line line_;
   description self_;
   handler<std::expected<description, open_error>>
       opening_;  ///< until the first connection or failure
@@ -200,6 +220,7 @@ void etcd_store::live() {
   const auto tell = [this] {
     opened();
     if (!session_.closed()) subscriptions_.all_changed();
+    if (!session_.closed()) line_.live();
     if (!session_.closed() && session_.with.announce) membership_.appear();
   };
   // Members may run different versions, and with many elections the version of ours matters.
@@ -231,7 +252,12 @@ void etcd_store::release(core::election_index which, core::version version, rele
   const std::string note =
       version == core::no_version ? "" : release_record_text(version, session_.with.identity, how);
   const auto& held = session_.held(which);
-  if (held && version == held->version) return erase(which, *held, note, deadline, std::move(done));
+  // A member that is named comes before the one that stands in line.
+  const std::vector<std::string> others =
+      how.heir.empty() ? std::vector<std::string>() : session_.seen(which).places_besides(how.heir);
+  if (held && version == held->version) {
+    return erase(which, *held, note, others, deadline, std::move(done));
+  }
   // Our term may be over, or the reply that granted one may be lost: read what etcd holds.
   session_.read(
       which, deadline,
@@ -245,16 +271,17 @@ void etcd_store::release(core::election_index which, core::version version, rele
         erase(
             which,
             {.version = core::version{own->create_revision}, .key = own->key, .lease = own->lease},
-            note, deadline, std::move(done));
+            note, others, deadline, std::move(done));
       });
 }
 
 void etcd_store::erase(core::election_index which, const held_term& own, const std::string& note,
-                       core::time_point deadline, handler<release_outcome> done) {
+                       const std::vector<std::string>& also, core::time_point deadline,
+                       handler<release_outcome> done) {
   session_.endpoints.call(
       transaction_path,
       transaction_request(
-          release_transaction(session_.spec(which).name, own.key, own.version, note)),
+          release_transaction(session_.spec(which).name, own.key, own.version, note, also)),
       deadline,
       session_.guarded([this, which, version = own.version,
                         done = std::move(done)](const reply_or_failure& what) mutable {

@@ -71,6 +71,19 @@ void lease_keeper::answer(const std::expected<kept_lease, unknown>& outcome) {
 
 void lease_keeper::keep(std::int64_t lease, core::time_point deadline,
                         handler<kept_or_failure> done) {
+  prolong(lease, deadline, [this, lease, done = std::move(done)](kept_or_failure what) mutable {
+    if (what && !*what) forget(lease);
+    // A lease left by an earlier run of this agent serves as well.
+    if (what && *what && (!present_ || present_->id == lease)) {
+      present_ = **what;
+      doubted_ = false;
+    }
+    done(std::move(what));
+  });
+}
+
+void lease_keeper::prolong(std::int64_t lease, core::time_point deadline,
+                           handler<kept_or_failure> done) {
   cluster_.call(
       keep_alive_path, keep_alive_request(lease), deadline,
       [this, lease, done = std::move(done)](reply_or_failure what) mutable {
@@ -84,20 +97,11 @@ void lease_keeper::keep(std::int64_t lease, core::time_point deadline,
               std::unexpected(cluster_.present() + ": " +
                               (reply ? "another lease than ours was renewed" : reply.error().why)));
         }
-        if (reply->ttl_seconds == 0) {
-          forget(lease);
-          return done(std::optional<kept_lease>());
-        }
-        const kept_lease kept{.id = lease,
-                              .sent_at = what->sent_at,
-                              .ttl = std::chrono::seconds(reply->ttl_seconds),
-                              .raft_term = reply->header.raft_term};
-        // A lease left by an earlier run of this agent serves as well.
-        if (!present_ || present_->id == lease) {
-          present_ = kept;
-          doubted_ = false;
-        }
-        done(std::optional(kept));
+        if (reply->ttl_seconds == 0) return done(std::optional<kept_lease>());
+        done(std::optional(kept_lease{.id = lease,
+                                      .sent_at = what->sent_at,
+                                      .ttl = std::chrono::seconds(reply->ttl_seconds),
+                                      .raft_term = reply->header.raft_term}));
       },
       priority::urgent);
 }

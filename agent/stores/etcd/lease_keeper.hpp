@@ -44,8 +44,11 @@ class lease_keeper {
   /// is under way share it.
   void obtain(core::time_point deadline, lease_handler done);
 
-  /// Renews a lease by one request.
+  /// Renews the lease of a term by one request. Campaigns may use it, too, if there is no other.
   void keep(std::int64_t lease, core::time_point deadline, handler<kept_or_failure> done);
+
+  /// Renews a lease that no term has and no campaign uses.
+  void prolong(std::int64_t lease, core::time_point deadline, handler<kept_or_failure> done);
 
   /// Call when a keepalive may not have been heard: the next campaign renews the lease first.
   void doubt(std::int64_t lease);

@@ -60,9 +60,17 @@ void mirror::apply(std::span<const watch_event> events) {
     }
     // Nobody knows who was in slots that are new.
     if (slots() != slots_before) vacancies_ = core::vacancies(free_slots());
+    // Who waited and went in the same step has not held in between.
+    const auto has_held = [this](const watch_event& e) {
+      const auto it = std::ranges::find(contenders_, e.kv.key, &contender::key);
+      return it != contenders_.end() && holds(*it);
+    };
+    std::vector<std::string_view> held;
     for (const watch_event& e : batch) {
-      if (e.erased) remove(e.kv.key);
+      if (!e.erased) continue;
+      has_held(e) ? held.push_back(e.kv.key) : remove(e.kv.key);
     }
+    for (const std::string_view key : held) remove(key);
     for (const watch_event& e : batch) {
       if (!e.erased) add(e.kv);
     }
@@ -120,7 +128,7 @@ void mirror::add(const key_value& kv) {
       std::ranges::upper_bound(contenders_, one.create_revision, {}, &contender::create_revision);
   const bool holds_at_once = has_room();
   const auto place = contenders_.insert(behind, std::move(one));
-  // A contender that waits in the queue gets its slot later, and no event says when: assume doubt.
+  // A contender that waits gets its slot, and the doubt that goes with it, in `remove`.
   place->after_release = holds_at_once && vacancies_.taken();
   vacancies_.limit(free_slots());
 }
@@ -136,12 +144,24 @@ void mirror::remove(std::string_view key) {
   contenders_.erase(gone);
   if (held) vacancies_.freed(cleanly);
   // A contender that waited takes the slot at once, clean or not; that slot is not for us.
+  const std::size_t last = slots() - 1;
+  if (held && last < contenders_.size()) contenders_[last].after_release = vacancies_.taken();
   vacancies_.limit(free_slots());
 }
 
 const contender* mirror::find(std::string_view key, std::uint64_t create_revision) const {
   const auto found = std::ranges::find(contenders_, create_revision, &contender::create_revision);
   return found == contenders_.end() || found->key != key ? nullptr : &*found;
+}
+
+std::vector<std::string> mirror::places_besides(std::string_view heir) const {
+  std::vector<std::string> out;
+  for (const contender& one : contenders_) {
+    const auto is_its = [&](const auto& entry) { return entry.second.identity == one.identity; };
+    const bool is_member = std::ranges::any_of(members_, is_its);
+    if (!holds(one) && is_member && one.identity != heir) out.push_back(one.key);
+  }
+  return out;
 }
 
 const contender* mirror::find_own() const {

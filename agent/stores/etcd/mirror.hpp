@@ -25,7 +25,7 @@ struct contender {
   std::uint64_t create_revision = 0;
   std::int64_t lease = 0;
   bool ours = false;           ///< written by this very run
-  bool after_release = false;  ///< nothing of an earlier holder still ran when this key was written
+  bool after_release = false;  ///< nothing of an earlier holder still ran when it began to hold
   std::uint32_t slot = 0;      ///< see core::holder
 };
 
@@ -74,6 +74,9 @@ class mirror {
 
   /// True if this contender is one of the holders.
   [[nodiscard]] bool holds(const contender& one) const;
+
+  /// The keys of members that wait in line, but for `heir`. Other programs wait on.
+  [[nodiscard]] std::vector<std::string> places_besides(std::string_view heir) const;
 
   /// Our own contender; nullptr if there is none.
   [[nodiscard]] const contender* find_own() const;

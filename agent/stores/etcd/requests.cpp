@@ -64,6 +64,46 @@ transaction campaign_transaction(const settings::election& election, std::int64_
   return out;
 }
 
+transaction place_transaction(const settings::election& election, std::int64_t lease,
+                              const std::string& identity, const basis& on,
+                              const dated_key& ahead) {
+  const std::string key = contender_key(election.name, lease, 0);
+  return {.when = {{.key = ahead.key,
+                    .what = compare::field::create_revision,
+                    .is = compare::relation::equal,
+                    .number = ahead.create_revision},
+                   {.key = key,
+                    .what = compare::field::create_revision,
+                    .is = compare::relation::equal,
+                    .number = 0},
+                   {.key = agreement_key(election.name),
+                    .what = compare::field::mod_revision,
+                    .is = compare::relation::equal,
+                    .number = on.agreed}},
+          .then = {put{.key = key, .value = identity, .lease = lease}},
+          .otherwise = {}};
+}
+
+transaction leaving_transaction(const dated_key& own, const dated_key& ahead) {
+  transaction out;
+  for (const dated_key& one : {own, ahead}) {
+    out.when.push_back({.key = one.key,
+                        .what = compare::field::create_revision,
+                        .is = compare::relation::equal,
+                        .number = one.create_revision});
+  }
+  out.then.emplace_back(erase{.key = own.key});
+  return out;
+}
+
+range line_of(std::string_view election) {
+  const std::string prefix = prefix_of(election);
+  return {.key = prefix,
+          .end = prefix_end(prefix),
+          .by = range::order::create_ascend,
+          .keys_only = true};
+}
+
 transaction agreement_transaction(std::string_view election, const core::agreement& what,
                                   const basis& on) {
   return {.when = still(election, on),
@@ -72,13 +112,15 @@ transaction agreement_transaction(std::string_view election, const core::agreeme
 }
 
 transaction release_transaction(std::string_view election, const std::string& key,
-                                core::version version, const std::string& note) {
+                                core::version version, const std::string& note,
+                                std::span<const std::string> also) {
   transaction out{.when = {{.key = key,
                             .what = compare::field::create_revision,
                             .is = compare::relation::equal,
                             .number = core::number(version)}},
                   .then = {erase{.key = key}},
                   .otherwise = {}};
+  for (const std::string& one : also) out.then.emplace_back(erase{.key = one});
   if (!note.empty()) {
     out.then.emplace_back(put{.key = release_record(election), .value = note, .lease = 0});
   }

@@ -52,14 +52,33 @@ struct basis {
 transaction campaign_transaction(const settings::election& election, std::int64_t lease,
                                  const std::string& identity, const basis& on);
 
+/// A key, and since when it is there.
+struct dated_key {
+  std::string key;
+  std::uint64_t create_revision = 0;
+};
+
+/// Waits in line with a key of this lease, unless it is there already, the agreement has changed,
+/// or the oldest contender, `ahead`, is gone: then there is nobody to wait for.
+transaction place_transaction(const settings::election& election, std::int64_t lease,
+                              const std::string& identity, const basis& on, const dated_key& ahead);
+
+/// Deletes the key of a place in line, if one that is older, `ahead`, is there still: then it has
+/// not become a term.
+transaction leaving_transaction(const dated_key& own, const dated_key& ahead);
+
+/// The keys of all contenders, the oldest first, without their values.
+range line_of(std::string_view election);
+
 /// Writes the agreement, unless a contender has appeared since or the agreement has changed; in
 /// that case it reads the election.
 transaction agreement_transaction(std::string_view election, const core::agreement& what,
                                   const basis& on);
 
-/// Deletes the contender of the term `version` and, in the same step, writes `note` unless that is
-/// empty.
+/// Deletes the contender of the term `version` and, in the same step, the keys `also`, and writes
+/// `note` unless that is empty.
 transaction release_transaction(std::string_view election, const std::string& key,
-                                core::version version, const std::string& note);
+                                core::version version, const std::string& note,
+                                std::span<const std::string> also = {});
 
 }  // namespace tenure::stores::etcd

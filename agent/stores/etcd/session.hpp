@@ -103,6 +103,9 @@ class session {
     }));
   }
 
+  /// The lease of our places in line, as sure as that of a term after a renewal; nothing: none is.
+  std::optional<kept_lease> of_places;
+
   // In order of dependency.
   base::event_loop& loop;
   const setup with;

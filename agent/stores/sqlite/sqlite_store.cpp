@@ -21,8 +21,8 @@ constexpr core::duration open_patience = std::chrono::seconds(2);
 /// The time limit for one read for the watches. In WAL mode, a reader hardly ever waits.
 constexpr core::duration look_patience = std::chrono::seconds(2);
 /// An election has at most one acquire, one release and one read under way, and one change of what
-/// is said of us. Beside those there are the opening, the renewal and the look, each of which may be
-/// followed by the next before it is over; and orders, of which few wait at a time.
+/// is said of us. Beside those there are the opening, the renewal and the look, each of which may
+/// be followed by the next before it is over; and orders, of which few wait at a time.
 constexpr std::size_t calls_per_election = 4;
 constexpr std::size_t other_calls = 8 + 64;
 

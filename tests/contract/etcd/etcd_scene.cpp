@@ -167,6 +167,17 @@ void etcd_operator::revoke_lease_of(const std::string& key) const {
   EXPECT_TRUE(done) << done.error().why;
 }
 
+std::vector<stores::etcd::key_value> etcd_operator::keys(const std::string& prefix) const {
+  auto listed = stores::etcd::parse_range(
+      cluster_.post("/v3/kv/range",
+                    stores::etcd::range_request({.key = prefix,
+                                                 .end = stores::etcd::prefix_end(prefix),
+                                                 .by = stores::etcd::range::order::create_ascend}),
+                    member_));
+  EXPECT_TRUE(listed) << listed.error().why;
+  return listed ? std::move(listed->values) : std::vector<stores::etcd::key_value>();
+}
+
 void etcd_operator::revoke_members(const std::string& election) const {
   const std::string begin = stores::etcd::member_prefix(election);
   const auto listed = stores::etcd::parse_range(cluster_.post(

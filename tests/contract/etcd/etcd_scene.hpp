@@ -13,6 +13,7 @@
 #include "scene.hpp"
 #include "servers/etcd_server.hpp"
 #include "servers/tcp_proxy.hpp"
+#include "stores/etcd/codec.hpp"
 #include "support/temporary_directory.hpp"
 
 /// What the tests of the etcd store against a misbehaving etcd are played with.
@@ -118,6 +119,8 @@ class etcd_operator {
   /// Deletes every key of an election.
   void erase_election(const std::string& name = "db0") const;
   void put(const std::string& key, const std::string& value) const;
+  /// The keys with this prefix, the oldest first.
+  [[nodiscard]] std::vector<stores::etcd::key_value> keys(const std::string& prefix) const;
   /// Revokes the lease that a key of the layout is attached to.
   void revoke_lease_of(const std::string& key) const;
   /// Revokes the leases of all members that are listed.

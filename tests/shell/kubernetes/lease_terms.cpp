@@ -237,7 +237,8 @@ void lease_terms::go_on(term& one, const lease_change& what, writer by) {
 
 /// From now on, as its spec has changed.
 void lease_terms::lasts(const std::string& name, term& one, std::int64_t duration_s) {
-  one.lasts_until = world_.now + std::chrono::seconds(duration_s);
+  one.lasts = std::chrono::seconds(duration_s);
+  one.lasts_until = world_.now + one.lasts;
   world_time& most = promised_[one.lease];
   most = std::max(most, one.lasts_until);
   watch_for_end(name, one);
@@ -292,9 +293,9 @@ std::vector<std::uint64_t> lease_terms::holders(const std::string& election) con
 
 /// Who has not seen a term begin, and whose Lease does not say its version, takes a later one. A
 /// term that is over is shown by whoever holds it, as its agent knows better, and where others
-/// still wait.
+/// still wait. A member that looks on only since then waits from its own first look.
 bool lease_terms::may_show(const std::string& election, const std::string& identity,
-                           const std::vector<std::uint64_t>& shown) const {
+                           const std::vector<std::uint64_t>& shown, world_time since) const {
   // Who holds has to be there; those of whose versions less can be known choose from what is left.
   std::vector<const term*> terms;
   for (const auto& [name, one] : present_) {
@@ -313,7 +314,8 @@ bool lease_terms::may_show(const std::string& election, const std::string& ident
     });
     if (found == left.end()) {
       if (!one->is_gone) return false;
-    } else if (!one->is_gone || one->owner == identity || world_.now < one->lasts_until) {
+    } else if (!one->is_gone || one->owner == identity ||
+               world_.now < std::max(one->lasts_until, since + one->lasts)) {
       left.erase(found);
     }
   }

@@ -50,6 +50,7 @@ class lease_terms {
     bool is_gone = false;      ///< it has run out, or an operator has taken it away
     bool has_run_out = false;
     world_time lasts_until{};  ///< others wait until then
+    core::duration lasts{};    ///< who looks for the first time waits for so long
   };
   using all_terms = std::map<std::string, term>;  ///< by Lease
 
@@ -62,9 +63,9 @@ class lease_terms {
   /// Of this election, lowest version first.
   [[nodiscard]] std::vector<std::uint64_t> holders(const std::string& election) const;
   /// True if a member may show these versions as holders, when it has seen everything. `identity`:
-  /// its own.
+  /// its own. `since`: it has looked on since then.
   [[nodiscard]] bool may_show(const std::string& election, const std::string& identity,
-                              const std::vector<std::uint64_t>& shown) const;
+                              const std::vector<std::uint64_t>& shown, world_time since) const;
 
  private:
   void order_changed(const lease_change& what, writer by);

@@ -83,8 +83,8 @@ class modelled_kubernetes final : public modelled_cluster {
     return terms_.holders(election);
   }
   [[nodiscard]] bool may_show(const std::string& election, const std::string& identity,
-                              const std::vector<std::uint64_t>& shown) const {
-    return terms_.may_show(election, identity, shown);
+                              const std::vector<std::uint64_t>& shown, world_time since) const {
+    return terms_.may_show(election, identity, shown, since);
   }
 
  private:

@@ -15,7 +15,7 @@
 ///
 /// The commands of a step are one line of words, so that a test reads like the protocol: "candidate
 /// > pending, publish". Instants are counted from the start of the conversation. What the member
-/// says of itself in the list of members is not among them, but in `announced`.
+/// says of itself in the list of members, and whether it stands in line, is not among them.
 namespace tenure::core::testing {
 
 using namespace std::chrono_literals;
@@ -96,6 +96,9 @@ inline std::string in_words(const election_command& what) {
     std::string operator()(const command::announce& c) const {
       return c.ready ? "ready" : "not ready";
     }
+    std::string operator()(const command::stand_in_line& c) const {
+      return c.stands ? "stands in line" : "leaves the line";
+    }
     std::string operator()(const command::finished& c) const { return "finished" + why(c.why); }
   };
   return std::visit(words{instant, version, because}, what);
@@ -123,6 +126,7 @@ class conversation {
     for (const election_command& c : subject_.step({now_, entropy_}, what)) {
       note(c);
       if (std::holds_alternative<command::announce>(c)) continue;
+      if (std::holds_alternative<command::stand_in_line>(c)) continue;
       all += (all.empty() ? "" : ", ") + in_words(c);
     }
     return all;
@@ -196,6 +200,7 @@ class conversation {
   command::release let_go;      ///< the last one ordered
   command::watch watched;       ///< the last one ordered
   command::arm armed;           ///< the last one ordered
+  bool stands_in_line = false;  ///< as it has said last
   std::vector<bool> announced;  ///< whether it is ready, in the order in which it said so
 
  private:
@@ -205,6 +210,7 @@ class conversation {
     if (const auto* w = std::get_if<command::watch>(&c)) watched = *w;
     if (const auto* a = std::get_if<command::arm>(&c)) armed = *a;
     if (const auto* a = std::get_if<command::announce>(&c)) announced.push_back(a->ready);
+    if (const auto* s = std::get_if<command::stand_in_line>(&c)) stands_in_line = s->stands;
   }
 
   election subject_;

@@ -148,6 +148,75 @@ TEST(Succession, AWorkloadThatWasFoundWaitsForNobody) {
   EXPECT_EQ(c.says(lists(shows_free(no_version), {ready("b", 5)})), "publish, acquire");
 }
 
+// --- the line ----------------------------------------------------------------------------------
+
+TEST(Line, TheFirstInOrderStandsInItWhileSomebodyHolds) {
+  conversation c = waits_behind({ready("me", 10), ready("b", 20), ready("other", 5)});
+  EXPECT_TRUE(c.stands_in_line);
+  c.says(lists(shows_other(), {ready("me", 10), ready("b", 20, 1)}));
+  EXPECT_FALSE(c.stands_in_line) << "b comes first now";
+  c.says(lists(shows_other(), {ready("me", 10), ready("b", 0, 1)}));
+  EXPECT_TRUE(c.stands_in_line);
+  c.says(lists(shows_free(core::version{6}), {ready("me", 10)}));
+  EXPECT_FALSE(c.stands_in_line) << "it asks for the lease itself";
+}
+
+TEST(Line, WhoMayNotHoldLeavesIt) {
+  for (const election_event& reason :
+       {election_event(event::workload_unhealthy{}), election_event(event::guard_away{}),
+        election_event(event::resign{.aside = duration::max()}),
+        election_event(event::resign{.aside = 2s}), election_event(event::shutdown{})}) {
+    conversation c = waits_behind({ready("me", 10)});
+    ASSERT_TRUE(c.stands_in_line);
+    c.says(reason);
+    EXPECT_FALSE(c.stands_in_line);
+  }
+}
+
+TEST(Line, WhoeverIsNotListedDoesNotStandInIt) {
+  conversation c;
+  c.starts();
+  c.is_refused();
+  c.says(shows_other());
+  EXPECT_FALSE(c.stands_in_line) << "the store lists nobody";
+  c.says(lists(shows_other(), {ready("b", 20)}));
+  EXPECT_FALSE(c.stands_in_line);
+}
+
+TEST(Line, WithSeveralSlotsThereIsNone) {
+  conversation c(with(member(), [](auto& s) { s.slots = 2; }));
+  c.starts();
+  c.is_refused();
+  c.says(lists(shows({{"other", five}, {"another", core::version{6}}}, core::version{6}),
+               {ready("me", 10)}));
+  EXPECT_FALSE(c.stands_in_line);
+}
+
+TEST(Line, APlaceThatHasBecomeATermIsAskedForAtOnce) {
+  conversation c = waits_behind({ready("me", 10)});
+  EXPECT_EQ(
+      c.at(1s).says(lists(shows({mine(core::version{7})}, core::version{8}), {ready("me", 10)})),
+      "publish, acquire");
+  EXPECT_FALSE(c.stands_in_line);
+  EXPECT_THAT(c.is_granted(core::version{7}, 1s, 15s, true), ::testing::HasSubstr("start 7"));
+}
+
+TEST(Line, ATermOfWhoStandsAsideIsGivenBackAtOnce) {
+  conversation c = waits_behind({ready("me", 10)});
+  c.says(event::workload_unhealthy{});
+  EXPECT_EQ(c.at(1s).says(lists(shows({mine(core::version{7})}, core::version{8}), {})),
+            "publish, release any");
+}
+
+TEST(Line, ATermThatIsShownBeforeItsReleaseIsKnownIsTakenUp) {
+  // Its own earlier release is not answered yet when its place has become a term.
+  conversation c = waits_behind({ready("me", 10)});
+  c.says(event::workload_unhealthy{});
+  c.says(lists(shows({mine(core::version{7})}, core::version{8}), {}));
+  c.says(event::workload_healthy{});
+  EXPECT_EQ(c.at(1100ms).is_released(), "acquire") << "first the release, then the next try";
+}
+
 // --- for whom it makes way -------------------------------------------------------------------
 
 election_settings makes_way(std::int32_t priority = 0) {

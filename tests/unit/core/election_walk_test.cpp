@@ -172,6 +172,7 @@ class walk {
   void obey(const command::publish&) {}
   void obey(const command::forget_grants&) {}
   void obey(const command::announce&) {}
+  void obey(const command::stand_in_line&) {}
 
   void check() {
     const election_view& v = talker_.view();

@@ -155,6 +155,66 @@ TEST(EtcdMirror, WhatMembersSayIsShownWithTheirNames) {
   EXPECT_TRUE(m.has_room());
 }
 
+TEST(EtcdMirror, WhoStandsInLineHoldsWithWhatIsKnownOfTheHolderBefore) {
+  const auto scene = [] {
+    mirror m({.name = "db", .slots = 1}, us());
+    replace(m, {key("db/a", "a", 4)}, 5);
+    apply(m, {came(our_key(), "us", 6)});
+    return m;
+  };
+  mirror cleanly = scene();
+  EXPECT_FALSE(cleanly.find_own()->after_release);
+  apply(cleanly, {went("db/a", 7), came("db.tenure", "4 clean resigned 77 a", 7)});
+  EXPECT_TRUE(cleanly.find_own()->after_release);
+  mirror uncleanly = scene();
+  apply(uncleanly, {went("db/a", 7), came("db.tenure", "4 unclean guard_gone 77 a", 7)});
+  EXPECT_FALSE(uncleanly.find_own()->after_release);
+  mirror deleted = scene();
+  apply(deleted, {went("db/a", 7)});
+  EXPECT_FALSE(deleted.find_own()->after_release);
+  mirror of_another = scene();
+  apply(of_another, {went("db/a", 7), came("db.tenure", "3 clean resigned 77 a", 7)});
+  EXPECT_FALSE(of_another.find_own()->after_release);
+}
+
+TEST(EtcdMirror, AGapInTheWatchLeavesADoubtForWhoStandsInLine) {
+  mirror m({.name = "db", .slots = 1}, us());
+  const std::string ours = our_key();
+  replace(m, {key("db/a", "a", 4), key(ours, "us", 6)}, 6);
+  replace(m, {key("db.tenure", "4 clean resigned 77 a", 7), key(ours, "us", 6)}, 7);
+  ASSERT_TRUE(m.holds(*m.find_own()));
+  EXPECT_FALSE(m.find_own()->after_release);
+}
+
+TEST(EtcdMirror, AProgramBetweenUsAndTheReleaseLeavesADoubt) {
+  mirror m({.name = "db", .slots = 1}, us());
+  replace(m, {key("db/a", "a", 4)}, 5);
+  apply(m, {came("db/x", "x", 6), came(our_key(), "us", 7)});
+  apply(m, {went("db/a", 8), came("db.tenure", "4 clean resigned 77 a", 8)});
+  EXPECT_FALSE(m.find_own()->after_release) << "it waits still";
+  apply(m, {went("db/x", 9)});
+  ASSERT_TRUE(m.holds(*m.find_own()));
+  EXPECT_FALSE(m.find_own()->after_release);
+}
+
+TEST(EtcdMirror, WhoIsTakenOutOfTheLineWithTheReleaseHasNotHeld) {
+  mirror m({.name = "db", .slots = 1}, us());
+  replace(m, {key("db/a", "a", 4)}, 5);
+  apply(m, {came("db/b", "b", 6)});
+  apply(m, {went("db/a", 7), went("db/b", 7), came("db.tenure", "4 clean resigned 77 a c", 7)});
+  EXPECT_TRUE(next_begins_cleanly(m));
+}
+
+TEST(EtcdMirror, TheLineBesidesAMemberIsThatOfTheOtherMembers) {
+  mirror m({.name = "db", .slots = 1}, us());
+  replace(m,
+          {key("db.tenure.members/1", "b", 4), key("db.tenure.members/2", "c", 4),
+           key("db/a", "b", 5), key("db/b", "b", 6), key("db/c", "c", 7), key("db/x", "x", 8)},
+          9);
+  EXPECT_THAT(m.places_besides("c"), ElementsAre("db/b")) << "x is another program";
+  EXPECT_THAT(m.places_besides("b"), ElementsAre("db/c"));
+}
+
 TEST(EtcdMirror, OrdersAreShownAndForgottenAndHoldNothing) {
   mirror m({.name = "db", .slots = 1}, us());
   replace(m, {key("db.tenure.orders/2", "pause b 0 * *", 4), key("db.tenure.orders/3", "huh", 5)},

@@ -1,0 +1,209 @@
+#include "stores/etcd/line.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "stores/etcd/requests.hpp"
+
+namespace tenure::stores::etcd {
+namespace {
+
+constexpr int renewals_in_a_life = 3;
+constexpr core::duration place_patience = std::chrono::seconds(5);
+
+dated_key dated(const contender& of) {
+  return {.key = of.key, .create_revision = of.create_revision};
+}
+
+}  // namespace
+
+line::line(session& of) : session_(of), places_(of.with.elections.size()), timer_(of.loop) {}
+
+void line::want(core::election_index which, bool in_line) {
+  place& one = places_[core::place(which)];
+  if (std::exchange(one.is_wanted, in_line) == in_line) return;
+  settle(which);
+  if (timer_.when() == core::never) later();
+}
+
+void line::live() {
+  // After a restore revisions are others.
+  for (place& one : places_) one.written = 0;
+  settle_all();
+}
+
+/// Writes or deletes our place if what the watch shows is not what is wanted.
+void line::settle(core::election_index which) {
+  place& wanted = places_[core::place(which)];
+  wanted.has_news = wanted.is_busy;
+  if (session_.closed() || !session_.connection.live() || wanted.is_busy) return;
+  const mirror& m = session_.seen(which);
+  // What we have written is not shown yet.
+  if (m.revision() < wanted.written) return;
+  const contender* waits = nullptr;
+  bool holds = false;
+  bool took_lease = false;
+  for (const contender& one : m.contenders()) {
+    if (!one.ours) continue;
+    if (!m.holds(one)) {
+      if (waits == nullptr) waits = &one;
+      continue;
+    }
+    holds = true;
+    if (one.lease == wanted.lease) wanted.lease = 0;
+    took_lease = took_lease || one.lease == lease_;
+  }
+  if (took_lease) {
+    // It is the lease of a term from now on, and that of no place.
+    lease_ = 0;
+    return settle_all();
+  }
+  const bool stands =
+      wanted.is_wanted && !holds && !m.has_room() && m.agrees() && session_.spec(which).slots == 1;
+  if (waits != nullptr) {
+    // Not what was a term before a restore: its workload is still to be stopped.
+    const bool is_place = waits->lease == wanted.lease;
+    if (is_place && (!stands || waits->lease != lease_)) give_back(which, *waits);
+  } else if (stands) {
+    take(which);
+  }
+}
+
+void line::settle_all() {
+  for (std::uint32_t i = 0; i < places_.size(); ++i) settle(core::election_index{i});
+}
+
+void line::take(core::election_index which) {
+  if (lease_ == 0) return make_lease();
+  const mirror& m = session_.seen(which);
+  places_[core::place(which)].lease = lease_;
+  request(which, place_transaction(session_.spec(which), lease_, session_.with.identity,
+                                   m.basis_now(), dated(m.contenders().front())));
+}
+
+void line::make_lease() {
+  if (std::exchange(is_making_, true)) return;
+  const std::int64_t lease = session_.self.ids.next();
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(session_.with.ttl);
+  session_.endpoints.call(
+      grant_path, grant_request(seconds.count(), lease), session_.loop.now() + place_patience,
+      session_.guarded([this, lease](const reply_or_failure& what) {
+        is_making_ = false;
+        const auto made = what ? parse_grant(what->body) : std::unexpected(malformed{});
+        if (!made || made->id != lease) return;  // `later` tries again
+        lease_ = lease;
+        session_.of_places = {
+            .id = lease, .sent_at = what->sent_at, .ttl = std::chrono::seconds(made->ttl_seconds)};
+        settle_all();
+      }));
+}
+
+/// Only while it waits: a place that has become a term meanwhile is the caller's of `acquire`.
+void line::give_back(core::election_index which, const contender& own) {
+  request(which, leaving_transaction(dated(own), dated(session_.seen(which).contenders().front())));
+}
+
+/// One request at a time for each election, so that none overtakes another.
+void line::request(core::election_index which, const transaction& what) {
+  places_[core::place(which)].is_busy = true;
+  session_.endpoints.call(
+      transaction_path, transaction_request(what), session_.loop.now() + place_patience,
+      session_.guarded([this, which, lease = lease_](const reply_or_failure& reply) {
+        place& one = places_[core::place(which)];
+        one.is_busy = false;
+        if (!reply && reply.error().meaning == error_meaning::lease_gone && lease == lease_) {
+          lease_ = 0;
+        }
+        // The watch shows what was done; what was not is tried again later.
+        const auto done = reply ? parse_transaction(reply->body) : std::unexpected(malformed{});
+        if (done && done->succeeded) one.written = done->header.revision;
+        if (one.has_news) settle(which);
+      }));
+}
+
+/// A keepalive, and at the same time a look at the line of each place: together they are what a
+/// renewal is for a term.
+void line::renew() {
+  std::vector<core::election_index> which;
+  transaction lines;
+  for (std::uint32_t i = 0; i < places_.size() && which.size() < most_operations; ++i) {
+    const core::election_index one{i};
+    const auto is_place = [this](const contender& c) { return c.ours && c.lease == lease_; };
+    if (std::ranges::none_of(session_.seen(one).contenders(), is_place)) continue;
+    which.push_back(one);
+    lines.then.emplace_back(line_of(session_.spec(one).name));
+  }
+  const bool may_know = std::exchange(has_unseen_term_, false) == false;
+  if (lease_ == 0 || which.empty() || !session_.connection.live() || !may_know) return later();
+
+  const auto both = std::make_shared<round>();
+  both->lease = lease_;
+  const core::time_point deadline = session_.loop.now() + place_patience;
+  session_.leases.prolong(lease_, deadline,
+                          session_.guarded([this, both](const kept_or_failure& what) {
+                            both->kept = what;
+                            ended(*both);
+                          }));
+  session_.endpoints.call(
+      transaction_path, transaction_request(lines), deadline,
+      session_.guarded([this, both, count = which.size()](const reply_or_failure& what) {
+        auto found = what ? reads_in(what->body, count) : std::unexpected(malformed{});
+        both->by = {.raft_term = found ? found->header.raft_term : 0,
+                    .endpoint = what ? what->endpoint : 0};
+        both->lines = std::move(found);
+        ended(*both);
+      }));
+}
+
+void line::ended(const round& what) {
+  if (!what.kept || !what.lines) return;
+  later();
+  // Since then a place may have become a term, which took the lease along.
+  if (what.lease != lease_) return;
+  if (what.kept->has_value() && !(*what.kept)->has_value()) {
+    lease_ = 0;
+    return settle_all();
+  }
+  if (!what.kept->has_value() || !what.lines->has_value()) return;
+  bool all_wait = true;
+  for (const std::vector<key_value>& one : (*what.lines)->values) {
+    const auto ours = std::ranges::find(one, what.lease, &key_value::lease);
+    all_wait = all_wait && ours != one.end() && ours != one.begin();
+    has_unseen_term_ = has_unseen_term_ || ours == one.begin();
+  }
+  const kept_lease& kept = ***what.kept;
+  if (all_wait && session_.believe(kept, what.by)) session_.of_places = kept;
+}
+
+void line::later() {
+  const bool is_idle = lease_ == 0 && std::ranges::none_of(places_, &place::is_wanted);
+  if (is_idle) return timer_.cancel();
+  timer_.after(session_.with.ttl / renewals_in_a_life, [this] {
+    settle_all();
+    renew();
+  });
+}
+
+void line::leave(core::time_point deadline, handler<release_outcome> done) {
+  timer_.cancel();
+  for (place& one : places_) one = {.is_wanted = false, .is_busy = true};
+  const std::int64_t lease = std::exchange(lease_, 0);
+  const auto is_its_term = [&](std::uint32_t i) {
+    const auto& held = session_.held(core::election_index{i});
+    return held && held->lease == lease;
+  };
+  bool is_term = false;
+  for (std::uint32_t i = 0; i < places_.size(); ++i) is_term = is_term || is_its_term(i);
+  if (lease == 0 || is_term) return session_.answer(std::move(done), release_outcome(released{}));
+  session_.endpoints.call(
+      revoke_path, revoke_request(lease), deadline,
+      session_.guarded([this, done = std::move(done)](const reply_or_failure&) mutable {
+        session_.answer(std::move(done), release_outcome(released{}));
+      }));
+}
+
+void line::close() {
+  timer_.cancel();
+}
+
+}  // namespace tenure::stores::etcd

@@ -1,0 +1,213 @@
+// The place in line of the member that comes next.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "etcd_scene.hpp"
+
+namespace tenure::tests {
+namespace {
+
+constexpr core::election_index first{0};
+
+class EtcdLine : public EtcdNode {
+ protected:
+  std::unique_ptr<member> join_as(const std::string& identity, core::duration ttl = long_ttl,
+                                  std::uint32_t elections = 1) {
+    stores::setup with = settings(identity, {etcd_->endpoint()}, ttl, elections);
+    with.announce = true;
+    return join(with);
+  }
+
+  /// The identities of all contenders, holders first, as etcd has them.
+  std::vector<std::string> contenders(const std::string& election = "db0") {
+    std::vector<std::string> out;
+    for (const auto& one : etcd_operator(*etcd_).keys(election + "/")) out.push_back(one.value);
+    return out;
+  }
+
+  bool become(const std::vector<std::string>& expected, const std::string& election = "db0") {
+    return eventually([&] { return contenders(election) == expected; });
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Servers, EtcdLine, testing::ValuesIn(servers::etcd_releases()),
+                         [](const auto& one) { return one.param.name; });
+
+TEST_P(EtcdLine, TheReleaseIsTheGrantToWhoStandsInLine) {
+  auto a = join_as("a");
+  auto b = join_as("b");
+  const auto by_b = b->watch();
+  const stores::grant old = a->hold();
+  (*b)->stand_in_line(first, true);
+  ASSERT_TRUE(become({"a", "b"}));
+  a->release(old.version, {.clean = true});
+  ASSERT_TRUE(loop_.run_until([&] {
+    return by_b->shows([](const auto& o) { return o.holders.size() == 1 && o.holders[0].ours; });
+  }));
+  const core::version shown = by_b->seen.back().holders[0].version;
+  const stores::grant next = b->hold();
+  EXPECT_EQ(next.version, shown);
+  EXPECT_GT(next.version, old.version);
+  EXPECT_TRUE(next.released_cleanly);
+  EXPECT_EQ(words(renew(*b, next.version, renewal_time)), "renewed");
+}
+
+TEST_P(EtcdLine, AReleaseThatIsNotCleanLeavesADoubt) {
+  auto a = join_as("a");
+  auto b = join_as("b");
+  const auto by_b = b->watch();
+  const stores::grant old = a->hold();
+  (*b)->stand_in_line(first, true);
+  ASSERT_TRUE(become({"a", "b"}));
+  a->release(old.version, {.clean = false});
+  ASSERT_TRUE(loop_.run_until([&] { return by_b->shows(held_by("b")); }));
+  EXPECT_FALSE(b->hold().released_cleanly);
+}
+
+TEST_P(EtcdLine, AHolderThatIsDeletedLeavesADoubt) {
+  auto a = join_as("a");
+  auto b = join_as("b");
+  const auto by_b = b->watch();
+  const stores::grant old = a->hold();
+  (*b)->stand_in_line(first, true);
+  ASSERT_TRUE(become({"a", "b"}));
+  etcd_operator(*etcd_).erase(key_of(old));
+  ASSERT_TRUE(loop_.run_until([&] { return by_b->shows(held_by("b")); }));
+  EXPECT_FALSE(b->hold().released_cleanly);
+}
+
+TEST_P(EtcdLine, WhoLeavesTheLineHasNoKeyAnyMore) {
+  auto a = join_as("a");
+  auto b = join_as("b");
+  const auto by_b = b->watch();
+  a->hold();
+  (*b)->stand_in_line(first, true);
+  ASSERT_TRUE(become({"a", "b"}));
+  (*b)->stand_in_line(first, false);
+  EXPECT_TRUE(become({"a"}));
+  (*b)->stand_in_line(first, true);
+  EXPECT_TRUE(become({"a", "b"}));
+  b->leave();
+  EXPECT_TRUE(become({"a"})) << "at the end of an agent, too";
+}
+
+TEST_P(EtcdLine, APlaceIsThereOnlyWhileSomebodyHolds) {
+  auto a = join_as("a");
+  auto b = join_as("b");
+  const auto by_b = b->watch();
+  ASSERT_TRUE(loop_.run_until([&] { return by_b->shows(nobody); }));
+  (*b)->stand_in_line(first, true);
+  const stores::grant old = a->hold();
+  EXPECT_TRUE(become({"a", "b"}));
+  (*b)->stand_in_line(first, false);
+  EXPECT_TRUE(become({"a"}));
+  a->release(old.version, {.clean = true});
+  ASSERT_TRUE(loop_.run_until([&] { return by_b->shows(nobody); }));
+  EXPECT_TRUE(become({}));
+}
+
+TEST_P(EtcdLine, AReleaseOfEverythingTakesThePlaceAlong) {
+  auto a = join_as("a");
+  auto b = join_as("b");
+  const auto by_b = b->watch();
+  a->hold();
+  (*b)->stand_in_line(first, true);
+  ASSERT_TRUE(become({"a", "b"}));
+  (*b)->stand_in_line(first, false);
+  EXPECT_EQ(words(b->release(0, core::no_version)), "released");
+  EXPECT_TRUE(become({"a"}));
+}
+
+TEST_P(EtcdLine, AMemberThatIsNamedComesBeforeTheOneInLine) {
+  auto a = join_as("a");
+  auto b = join_as("b");
+  auto c = join_as("c");
+  const auto by_a = a->watch();
+  const auto by_b = b->watch();
+  const auto by_c = c->watch();
+  const stores::grant old = a->hold();
+  (*b)->stand_in_line(first, true);
+  ASSERT_TRUE(become({"a", "b"}));
+  ASSERT_TRUE(loop_.run_until([&] {
+    return by_a->shows([](const auto& o) { return o.members && o.members->size() == 3; });
+  }));
+  a->release(old.version, {.clean = true, .heir = "c"});
+  ASSERT_TRUE(loop_.run_until([&] { return by_c->shows(nobody); }));
+  EXPECT_TRUE(c->hold().released_cleanly);
+  EXPECT_TRUE(become({"c", "b"})) << "b stands in line behind c";
+}
+
+TEST_P(EtcdLine, TheLeaseOfATermIsRenewedWithTheTermAlone) {
+  constexpr core::duration ttl = std::chrono::seconds(2);
+  auto a = join_as("a");
+  auto b = join_as("b", ttl);
+  const auto by_a = a->watch();
+  const auto by_b = b->watch();
+  const stores::grant old = a->hold();
+  (*b)->stand_in_line(first, true);
+  ASSERT_TRUE(become({"a", "b"}));
+  // It outlives its TTL, which nobody renews but the place.
+  const core::time_point later = base::boot_now() + 3 * ttl;
+  ASSERT_TRUE(eventually([&] { return base::boot_now() >= later; }));
+  ASSERT_EQ(contenders(), (std::vector<std::string>{"a", "b"}));
+  a->release(old.version, {.clean = true});
+  ASSERT_TRUE(loop_.run_until([&] { return by_b->shows(held_by("b")); }));
+  b->hold();
+  // Now it is the lease of a term that nobody renews.
+  EXPECT_TRUE(loop_.run_until([&] { return by_a->shows(nobody); }));
+}
+
+TEST_P(EtcdLine, PlacesOfSeveralElectionsAreIndependent) {
+  auto a = join_as("a", long_ttl, 3);
+  auto b = join_as("b", long_ttl, 3);
+  std::vector<std::shared_ptr<sightings>> by_b;
+  std::vector<stores::grant> old;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    by_b.push_back(b->watch(i));
+    old.push_back(a->hold(i));
+    (*b)->stand_in_line(core::election_index{i}, true);
+  }
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(become({"a", "b"}, "db" + std::to_string(i)));
+  }
+  EXPECT_EQ(words(a->release(1, old[1].version)), "released");
+  ASSERT_TRUE(loop_.run_until([&] { return by_b[1]->shows(held_by("b")); }));
+  EXPECT_TRUE(b->hold(1).released_cleanly);
+  // The lease of the places has become that of a term: the others get another one.
+  const auto lease_of_others_differs = [&] {
+    const auto held = etcd_operator(*etcd_).keys("db1/");
+    const auto waits = etcd_operator(*etcd_).keys("db0/");
+    return held.size() == 1 && waits.size() == 2 && waits[1].lease != held[0].lease;
+  };
+  EXPECT_TRUE(eventually(lease_of_others_differs));
+}
+
+/// A member that was in line when it was cut off, and is passed the term without knowing it.
+class EtcdLineBehindANetwork : public EtcdBehindANetwork {};
+
+INSTANTIATE_TEST_SUITE_P(Servers, EtcdLineBehindANetwork,
+                         testing::ValuesIn(servers::etcd_releases()),
+                         [](const auto& one) { return one.param.name; });
+
+TEST_P(EtcdLineBehindANetwork, ATermThatNobodyKnowsOfRunsOut) {
+  stores::setup with = settings("b", {near_->endpoint()}, std::chrono::seconds(2));
+  with.announce = true;
+  auto b = join(with);
+  auto a = join(settings("a", {etcd_->endpoint()}));
+  const auto by_a = a->watch();
+  const auto by_b = b->watch();
+  const stores::grant old = a->hold();
+  (*b)->stand_in_line(first, true);
+  ASSERT_TRUE(eventually([&] { return etcd_operator(*etcd_).keys("db0/").size() == 2; }));
+  near_->refuse();
+  near_->cut();
+  a->release(old.version, {.clean = true});
+  ASSERT_TRUE(loop_.run_until([&] { return by_a->shows(held_by("b")); }));
+  EXPECT_TRUE(loop_.run_until([&] { return by_a->shows(nobody); }))
+      << "nobody renews what b does not know of";
+}
+
+}  // namespace
+}  // namespace tenure::tests
