@@ -51,7 +51,7 @@ void line::settle(core::election_index which) {
     }
     holds = true;
     if (one.lease == wanted.lease) wanted.lease = 0;
-    took_lease = took_lease || one.lease == lease_;
+    took_lease = took_lease || (lease_ != 0 && one.lease == lease_);
   }
   if (took_lease) {
     // It is the lease of a term from now on, and that of no place.
