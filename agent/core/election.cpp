@@ -77,14 +77,14 @@ void election::settle(const moment& at, effects& out) {
   if (auto* p = in<state::pending>(); p != nullptr && at.now >= p->until) {
     activate(p->lease, at, out);
   }
-  if (auto* a = in<state::active>()) settle(*a, at, out);
+  if (view_.phase == phase::active) make_way(at, out);
   if (auto* d = in<state::draining>()) settle(*d, at, out);
 }
 
 time_point election::next_wake() const {
   if (const auto* c = in<state::candidate>()) return wake_of(*c);
   if (const auto* p = in<state::pending>()) return std::min(p->until, p->lease.stop_at);
-  if (const auto* a = in<state::active>()) return std::min(a->lease.stop_at, preempted_at(*a));
+  if (const auto* a = in<state::active>()) return std::min(a->lease.stop_at, makes_way_at());
   if (const auto* d = in<state::draining>()) return wake_of(*d);
   return never;
 }

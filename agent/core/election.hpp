@@ -147,8 +147,8 @@ class election {
   [[nodiscard]] time_point behind(time_point free_from, const moment& at) const;
 
   // --- pending, active ---
-  void settle(state::active& a, const moment& at, effects& out);
-  [[nodiscard]] time_point preempted_at(const state::active& a) const;
+  void make_way(const moment& at, effects& out);
+  [[nodiscard]] time_point makes_way_at() const;
   void activate(const core::lease& held, const moment& at, effects& out);
   [[nodiscard]] core::lease extended(core::lease of, time_point sent_at, duration ttl) const;
   static void arm(const core::lease& by, effects& out);

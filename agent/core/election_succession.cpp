@@ -13,8 +13,8 @@ constexpr int hold_down_ttls = 4;
 
 }  // namespace
 
-/// A term changes nothing: who holds is not asked what it said before. Afterwards it says it anew,
-/// and comes behind those that have waited.
+/// For a term nothing is said: what a holder said before it does not count. After its term it says
+/// anew that it is ready, and so comes behind those that have waited.
 void election::announce(time_point now, effects& out) {
   if (view_.since == never || adopting()) return;
   if (view_.phase == phase::pending || view_.phase == phase::active) announced_.reset();
@@ -38,9 +38,9 @@ bool election::comes_first() const {
 
 /// Takes note of who comes next, and since when the lease is free.
 void election::note_order(const observation& seen, bool room, const moment& at) {
-  const std::optional<member> before = succession_.next();
   succession_.observe(seen, settings_.identity, settings_.succeeds);
   const std::optional<member>& now = succession_.next();
+  const bool is_same = view_.next == now;
   view_.next = now;
   if (!room) {
     vacant_from_ = never;
@@ -50,7 +50,7 @@ void election::note_order(const observation& seen, bool room, const moment& at) 
   const bool outranked = now && now->says && now->says->priority > settings_.succeeds.priority;
   if (!outranked) {
     outranked_from_ = never;
-  } else if (outranked_from_ == never || now != before) {
+  } else if (outranked_from_ == never || !is_same) {
     outranked_from_ = at.now;
   }
 }
@@ -70,13 +70,13 @@ time_point election::behind(time_point free_from, const moment& at) const {
 }
 
 /// `never`: it makes way for nobody.
-time_point election::preempted_at(const state::active&) const {
+time_point election::makes_way_at() const {
   if (!settings_.succeeds.preempt || settings_.slots != 1 || outranked_from_ == never) return never;
   return later(std::max(outranked_from_, view_.since), hold_down_ttls * settings_.when.ttl);
 }
 
-void election::settle(state::active& a, const moment& at, effects& out) {
-  if (at.now < preempted_at(a)) return;
+void election::make_way(const moment& at, effects& out) {
+  if (at.now < makes_way_at()) return;
   const std::string heir = view_.next->identity;
   give_up(loss_reason::preempted, drained_by(at), at, out).heir = heir;
 }

@@ -12,11 +12,6 @@
 namespace tenure::tests {
 namespace {
 
-stores::setup announced(stores::setup with) {
-  with.announce = true;
-  return with;
-}
-
 constexpr core::readiness ready{
     .since_unix_ms = 1'769'860'800'123, .priority = -7, .started_unix_ms = 1'769'860'700'000};
 constexpr core::readiness aside{.priority = -7, .started_unix_ms = 1'769'860'700'000};

@@ -11,11 +11,6 @@ namespace {
 using stores::grant;
 using testing::ElementsAre;
 
-stores::setup announced(stores::setup with) {
-  with.announce = true;
-  return with;
-}
-
 const auto held = [](const core::observation& seen) { return seen.holders.size() == 1; };
 
 /// True of an observation that has exactly these members.

@@ -139,6 +139,12 @@ stores::setup settings_for(const std::string& kind, const std::string& endpoint,
                            core::duration ttl = std::chrono::seconds(10), std::uint32_t slots = 1,
                            std::uint32_t elections = 1);
 
+/// The same settings, for a member that is in the list of members.
+inline stores::setup announced(stores::setup with) {
+  with.announce = true;
+  return with;
+}
+
 inline core::time_point soon() {
   return base::boot_now() + patience;
 }

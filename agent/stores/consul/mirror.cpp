@@ -8,7 +8,6 @@
 #include "stores/free_slot.hpp"
 #include "stores/records/agreement_text.hpp"
 #include "stores/records/order_text.hpp"
-#include "stores/records/readiness_text.hpp"
 #include "stores/records/release_record_text.hpp"
 
 namespace tenure::stores::consul {
@@ -334,9 +333,7 @@ core::observation mirror::observe() const {
   if (!members_.empty()) {
     std::vector<core::member>& all = out.members.emplace();
     for (const auto& [key, one] : members_) {
-      const auto said = ready_.find(one.session);
-      all.push_back({.identity = one.identity,
-                     .says = said == ready_.end() ? std::nullopt : std::optional(said->second)});
+      all.push_back(member_with(one.identity, ready_, one.session));
     }
     core::sort_members(all);
   }

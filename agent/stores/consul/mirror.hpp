@@ -16,6 +16,7 @@
 #include "stores/consul/codec.hpp"
 #include "stores/consul/layout.hpp"
 #include "stores/consul/semaphore_codec.hpp"
+#include "stores/records/readiness_text.hpp"
 
 namespace tenure::stores::consul {
 
@@ -178,10 +179,10 @@ class mirror {
   std::uint32_t limit_ = 0;  ///< slots by the lock key; 0: there is none
   std::vector<slot_holder> holders_;
   std::vector<erase> dead_;
-  std::vector<std::string> ousted_;                            ///< sessions
-  std::map<std::string, listed, std::less<>> members_;         ///< by key
-  std::map<std::string, core::readiness, std::less<>> ready_;  ///< by session
-  std::map<std::string, kept_order, std::less<>> orders_;      ///< by key
+  std::vector<std::string> ousted_;                        ///< sessions
+  std::map<std::string, listed, std::less<>> members_;     ///< by key
+  all_readiness ready_;                                    ///< by session
+  std::map<std::string, kept_order, std::less<>> orders_;  ///< by key
   core::agreement accepted_;  ///< versions that an operator has accepted
   std::uint64_t agreement_index_ = 0;
   std::optional<core::release_record> last_release_;

@@ -1,6 +1,8 @@
 #include "stores/etcd/line.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <ranges>
 #include <utility>
 
 #include "stores/etcd/requests.hpp"
@@ -98,7 +100,7 @@ void line::make_lease() {
       }));
 }
 
-/// Only while it waits: a place that has become a term meanwhile is the caller's of `acquire`.
+/// Only while it waits: a place that has become a term meanwhile is for `campaigns` to take up.
 void line::give_back(core::election_index which, const contender& own) {
   request(which, leaving_transaction(dated(own), dated(session_.seen(which).contenders().front())));
 }
@@ -133,8 +135,8 @@ void line::renew() {
     which.push_back(one);
     lines.then.emplace_back(line_of(session_.spec(one).name));
   }
-  const bool may_know = std::exchange(has_unseen_term_, false) == false;
-  if (lease_ == 0 || which.empty() || !session_.connection.live() || !may_know) return later();
+  const bool is_late = std::exchange(has_unseen_term_, false);
+  if (lease_ == 0 || which.empty() || !session_.connection.live() || is_late) return later();
 
   const auto both = std::make_shared<round>();
   both->lease = lease_;
@@ -192,9 +194,10 @@ void line::leave(core::time_point deadline, handler<release_outcome> done) {
     const auto& held = session_.held(core::election_index{i});
     return held && held->lease == lease;
   };
-  bool is_term = false;
-  for (std::uint32_t i = 0; i < places_.size(); ++i) is_term = is_term || is_its_term(i);
-  if (lease == 0 || is_term) return session_.answer(std::move(done), release_outcome(released{}));
+  const auto elections =
+      std::views::iota(std::uint32_t{0}, static_cast<std::uint32_t>(places_.size()));
+  if (lease == 0 || std::ranges::any_of(elections, is_its_term))
+    return session_.answer(std::move(done), release_outcome(released{}));
   session_.endpoints.call(
       revoke_path, revoke_request(lease), deadline,
       session_.guarded([this, done = std::move(done)](const reply_or_failure&) mutable {

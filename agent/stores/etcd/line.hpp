@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -12,7 +11,7 @@ namespace tenure::stores::etcd {
 
 /// Our places in line: in each election in which we come next, a contender's key behind that of the
 /// holder. When the holder deletes its key, ours is the oldest, and so we hold without a write; the
-/// watch shows that, and `campaigns` confirms it. In all other elections there is no such key.
+/// watch shows that, and `campaigns` takes it up. In all other elections there is no such key.
 ///
 /// The places share a lease of their own, renewed three times in its life:
 ///

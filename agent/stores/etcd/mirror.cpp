@@ -6,7 +6,6 @@
 #include "stores/etcd/layout.hpp"
 #include "stores/records/agreement_text.hpp"
 #include "stores/records/order_text.hpp"
-#include "stores/records/readiness_text.hpp"
 #include "stores/records/release_record_text.hpp"
 
 namespace tenure::stores::etcd {
@@ -231,9 +230,8 @@ core::observation mirror::observe() const {
   if (!members_.empty()) {
     std::vector<core::member>& all = out.members.emplace();
     for (const auto& [key, one] : members_) {
-      const auto said = ready_.find(ready_prefix_ + key.substr(member_prefix_.size()));
-      all.push_back({.identity = one.identity,
-                     .says = said == ready_.end() ? std::nullopt : std::optional(said->second)});
+      const std::string beside = ready_prefix_ + key.substr(member_prefix_.size());
+      all.push_back(member_with(one.identity, ready_, beside));
     }
     core::sort_members(all);
   }

@@ -14,6 +14,7 @@
 #include "stores/etcd/layout.hpp"
 #include "stores/etcd/requests.hpp"
 #include "stores/free_slot.hpp"
+#include "stores/records/readiness_text.hpp"
 #include "stores/store.hpp"
 
 namespace tenure::stores::etcd {
@@ -138,9 +139,9 @@ class mirror {
   std::string member_prefix_;
   std::string ready_prefix_;
   std::string order_prefix_;
-  std::map<std::string, listed, std::less<>> members_;         ///< by key
-  std::map<std::string, core::readiness, std::less<>> ready_;  ///< by key
-  std::map<std::string, kept_order, std::less<>> orders_;      ///< by key
+  std::map<std::string, listed, std::less<>> members_;     ///< by key
+  all_readiness ready_;                                    ///< by key
+  std::map<std::string, kept_order, std::less<>> orders_;  ///< by key
   core::agreement agreed_;
   std::int64_t last_accepted_unix_ms_ = 0;
   std::uint64_t agreed_revision_ = 0;  ///< revision of its key; 0: there is no agreement

@@ -12,7 +12,9 @@ range whole(const key_range& keys) {
   return {.key = keys.begin, .end = keys.end, .by = range::order::create_ascend};
 }
 
-/// A key that does not exist has 0 in every number.
+/// A key that does not exist has this in every number.
+constexpr std::uint64_t not_there = 0;
+
 std::vector<compare> still(std::string_view election, const basis& on) {
   const std::string prefix = prefix_of(election);
   return {{.key = prefix,
@@ -24,6 +26,13 @@ std::vector<compare> still(std::string_view election, const basis& on) {
            .what = compare::field::mod_revision,
            .is = compare::relation::equal,
            .number = on.agreed}};
+}
+
+compare created_as(const dated_key& one) {
+  return {.key = one.key,
+          .what = compare::field::create_revision,
+          .is = compare::relation::equal,
+          .number = one.create_revision};
 }
 
 }  // namespace
@@ -68,14 +77,8 @@ transaction place_transaction(const settings::election& election, std::int64_t l
                               const std::string& identity, const basis& on,
                               const dated_key& ahead) {
   const std::string key = contender_key(election.name, lease, 0);
-  return {.when = {{.key = ahead.key,
-                    .what = compare::field::create_revision,
-                    .is = compare::relation::equal,
-                    .number = ahead.create_revision},
-                   {.key = key,
-                    .what = compare::field::create_revision,
-                    .is = compare::relation::equal,
-                    .number = 0},
+  return {.when = {created_as(ahead),
+                   created_as({.key = key, .create_revision = not_there}),
                    {.key = agreement_key(election.name),
                     .what = compare::field::mod_revision,
                     .is = compare::relation::equal,
@@ -85,15 +88,9 @@ transaction place_transaction(const settings::election& election, std::int64_t l
 }
 
 transaction leaving_transaction(const dated_key& own, const dated_key& ahead) {
-  transaction out;
-  for (const dated_key& one : {own, ahead}) {
-    out.when.push_back({.key = one.key,
-                        .what = compare::field::create_revision,
-                        .is = compare::relation::equal,
-                        .number = one.create_revision});
-  }
-  out.then.emplace_back(erase{.key = own.key});
-  return out;
+  return {.when = {created_as(own), created_as(ahead)},
+          .then = {erase{.key = own.key}},
+          .otherwise = {}};
 }
 
 range line_of(std::string_view election) {
@@ -114,10 +111,7 @@ transaction agreement_transaction(std::string_view election, const core::agreeme
 transaction release_transaction(std::string_view election, const std::string& key,
                                 core::version version, const std::string& note,
                                 std::span<const std::string> also) {
-  transaction out{.when = {{.key = key,
-                            .what = compare::field::create_revision,
-                            .is = compare::relation::equal,
-                            .number = core::number(version)}},
+  transaction out{.when = {created_as({.key = key, .create_revision = core::number(version)})},
                   .then = {erase{.key = key}},
                   .otherwise = {}};
   for (const std::string& one : also) out.then.emplace_back(erase{.key = one});

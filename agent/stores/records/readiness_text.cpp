@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/number_text.hpp"
@@ -28,6 +29,12 @@ std::optional<core::readiness> parse_readiness(std::string_view text) {
   if (!since || !priority || !started || *since < 0 || *started < 0) return std::nullopt;
   return core::readiness{
       .since_unix_ms = *since, .priority = *priority, .started_unix_ms = *started};
+}
+
+core::member member_with(std::string identity, const all_readiness& said, std::string_view name) {
+  core::member out{.identity = std::move(identity)};
+  if (const auto its = said.find(name); its != said.end()) out.says = its->second;
+  return out;
 }
 
 }  // namespace tenure::stores

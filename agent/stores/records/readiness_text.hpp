@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,5 +16,11 @@ std::string readiness_text(const core::readiness& what);
 
 /// Nothing if `text` says something else.
 std::optional<core::readiness> parse_readiness(std::string_view text);
+
+/// What members say of themselves, or what one says in its elections, by a name.
+using all_readiness = std::map<std::string, core::readiness, std::less<>>;
+
+/// The member with this identity, and what is said by that name.
+core::member member_with(std::string identity, const all_readiness& said, std::string_view name);
 
 }  // namespace tenure::stores

@@ -6,7 +6,6 @@
 #include <cstdio>
 
 #include "base/number_text.hpp"
-#include "stores/records/readiness_text.hpp"
 #include "stores/sqlite/columns.hpp"
 
 namespace tenure::stores::sqlite {

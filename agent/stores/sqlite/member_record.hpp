@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +8,7 @@
 
 #include "core/clock.hpp"
 #include "core/vocabulary.hpp"
+#include "stores/records/readiness_text.hpp"
 #include "stores/sqlite/lease_path.hpp"
 
 namespace tenure::stores::sqlite {
@@ -41,7 +40,7 @@ struct member_page {
 
 /// What a member says of itself, by the names of the elections in which it is listed. It is in a
 /// file of its own beside the page: earlier releases do not write it, and do not read it.
-using member_words = std::map<std::string, core::readiness, std::less<>>;
+using member_words = all_readiness;
 
 /// Lines of `READINESS ELECTION` (readiness_text.hpp).
 std::string text_of(const member_words& all);

@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -214,11 +216,14 @@ std::vector<membership::entry> membership::others() const {
   const int at = opened->release();
   const core::time_point now = by_.clock();
   std::size_t looked_at = 0;
-  std::vector<std::string> beside;
+  std::vector<std::string> words;
+  std::set<std::string, std::less<>> there;
   while (const dirent* next = ::readdir(directory.get())) {
     const std::string name = next->d_name;
-    if (!member_beside(name).empty() && beside.size() < most_members) beside.push_back(name);
-    if (!is_member_name(name) || name == own_) continue;
+    if (!member_beside(name).empty() && words.size() < most_members) words.push_back(name);
+    if (!is_member_name(name)) continue;
+    there.insert(name);
+    if (name == own_) continue;
     if (++looked_at > most_members) break;
     const auto file = base::open_own_file(at, name, O_RDONLY);
     if (!file) continue;
@@ -231,11 +236,12 @@ std::vector<membership::entry> membership::others() const {
     const bool lasts = page->boot_id == by_.boot_id && page->record.until > now;
     out.push_back({.name = name, .alive = alive, .lasts = lasts, .page = std::move(*page)});
     if (!alive) continue;
-    if (const auto words = base::open_own_file(at, words_beside(name), O_RDONLY)) {
-      out.back().words = parse_words(read_all(words->get()));
+    if (const auto said = base::open_own_file(at, words_beside(name), O_RDONLY)) {
+      out.back().words = parse_words(read_all(said->get()));
     }
   }
-  remove_orphans(at, beside);
+  std::erase_if(words, [&](const auto& one) { return there.contains(member_beside(one)); });
+  remove_orphans(at, words);
   return out;
 }
 
@@ -270,10 +276,7 @@ std::vector<core::member> membership::members_of(const std::vector<entry>& other
                                                  std::string_view election) const {
   std::vector<core::member> out;
   const auto add = [&](const member_page& page, const member_words& words) {
-    if (!names(page, election)) return;
-    const auto says = words.find(election);
-    out.push_back({.identity = page.identity,
-                   .says = says == words.end() ? std::nullopt : std::optional(says->second)});
+    if (names(page, election)) out.push_back(member_with(page.identity, words, election));
   };
   for (const entry& one : others) {
     if (one.alive) add(one.page, one.words);

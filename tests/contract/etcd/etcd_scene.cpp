@@ -179,14 +179,9 @@ std::vector<stores::etcd::key_value> etcd_operator::keys(const std::string& pref
 }
 
 void etcd_operator::revoke_members(const std::string& election) const {
-  const std::string begin = stores::etcd::member_prefix(election);
-  const auto listed = stores::etcd::parse_range(cluster_.post(
-      "/v3/kv/range",
-      stores::etcd::range_request({.key = begin, .end = stores::etcd::prefix_end(begin)}),
-      member_));
-  ASSERT_TRUE(listed) << listed.error().why;
-  ASSERT_FALSE(listed->values.empty());
-  for (const auto& one : listed->values) revoke_lease_of(one.key);
+  const auto listed = keys(stores::etcd::member_prefix(election));
+  ASSERT_FALSE(listed.empty());
+  for (const auto& one : listed) revoke_lease_of(one.key);
 }
 
 std::uint64_t etcd_operator::revision() const {

@@ -15,15 +15,29 @@ class EtcdLine : public EtcdNode {
  protected:
   std::unique_ptr<member> join_as(const std::string& identity, core::duration ttl = long_ttl,
                                   std::uint32_t elections = 1) {
-    stores::setup with = settings(identity, {etcd_->endpoint()}, ttl, elections);
-    with.announce = true;
-    return join(with);
+    return join(announced(settings(identity, {etcd_->endpoint()}, ttl, elections)));
   }
 
   /// The identities of all contenders, holders first, as etcd has them.
   std::vector<std::string> contenders(const std::string& election = "db0") {
     std::vector<std::string> out;
     for (const auto& one : etcd_operator(*etcd_).keys(election + "/")) out.push_back(one.value);
+    return out;
+  }
+
+  /// a holds, and b stands in line, and watches.
+  struct line_of_two {
+    std::unique_ptr<member> a;
+    std::unique_ptr<member> b;
+    std::shared_ptr<sightings> by_b;
+    stores::grant old;  ///< the term of a
+  };
+  line_of_two stand_in_line(core::duration ttl_of_b = long_ttl) {
+    line_of_two out{.a = join_as("a"), .b = join_as("b", ttl_of_b), .by_b = {}, .old = {}};
+    out.by_b = out.b->watch();
+    out.old = out.a->hold();
+    (*out.b)->stand_in_line(first, true);
+    EXPECT_TRUE(become({"a", "b"}));
     return out;
   }
 
@@ -36,12 +50,7 @@ INSTANTIATE_TEST_SUITE_P(Servers, EtcdLine, testing::ValuesIn(servers::etcd_rele
                          [](const auto& one) { return one.param.name; });
 
 TEST_P(EtcdLine, TheReleaseIsTheGrantToWhoStandsInLine) {
-  auto a = join_as("a");
-  auto b = join_as("b");
-  const auto by_b = b->watch();
-  const stores::grant old = a->hold();
-  (*b)->stand_in_line(first, true);
-  ASSERT_TRUE(become({"a", "b"}));
+  const auto [a, b, by_b, old] = stand_in_line();
   a->release(old.version, {.clean = true});
   ASSERT_TRUE(loop_.run_until([&] {
     return by_b->shows([](const auto& o) { return o.holders.size() == 1 && o.holders[0].ours; });
@@ -55,36 +64,21 @@ TEST_P(EtcdLine, TheReleaseIsTheGrantToWhoStandsInLine) {
 }
 
 TEST_P(EtcdLine, AReleaseThatIsNotCleanLeavesADoubt) {
-  auto a = join_as("a");
-  auto b = join_as("b");
-  const auto by_b = b->watch();
-  const stores::grant old = a->hold();
-  (*b)->stand_in_line(first, true);
-  ASSERT_TRUE(become({"a", "b"}));
+  const auto [a, b, by_b, old] = stand_in_line();
   a->release(old.version, {.clean = false});
   ASSERT_TRUE(loop_.run_until([&] { return by_b->shows(held_by("b")); }));
   EXPECT_FALSE(b->hold().released_cleanly);
 }
 
 TEST_P(EtcdLine, AHolderThatIsDeletedLeavesADoubt) {
-  auto a = join_as("a");
-  auto b = join_as("b");
-  const auto by_b = b->watch();
-  const stores::grant old = a->hold();
-  (*b)->stand_in_line(first, true);
-  ASSERT_TRUE(become({"a", "b"}));
+  const auto [a, b, by_b, old] = stand_in_line();
   etcd_operator(*etcd_).erase(key_of(old));
   ASSERT_TRUE(loop_.run_until([&] { return by_b->shows(held_by("b")); }));
   EXPECT_FALSE(b->hold().released_cleanly);
 }
 
 TEST_P(EtcdLine, WhoLeavesTheLineHasNoKeyAnyMore) {
-  auto a = join_as("a");
-  auto b = join_as("b");
-  const auto by_b = b->watch();
-  a->hold();
-  (*b)->stand_in_line(first, true);
-  ASSERT_TRUE(become({"a", "b"}));
+  const auto [a, b, by_b, old] = stand_in_line();
   (*b)->stand_in_line(first, false);
   EXPECT_TRUE(become({"a"}));
   (*b)->stand_in_line(first, true);
@@ -109,12 +103,7 @@ TEST_P(EtcdLine, APlaceIsThereOnlyWhileSomebodyHolds) {
 }
 
 TEST_P(EtcdLine, AReleaseOfEverythingTakesThePlaceAlong) {
-  auto a = join_as("a");
-  auto b = join_as("b");
-  const auto by_b = b->watch();
-  a->hold();
-  (*b)->stand_in_line(first, true);
-  ASSERT_TRUE(become({"a", "b"}));
+  const auto [a, b, by_b, old] = stand_in_line();
   (*b)->stand_in_line(first, false);
   EXPECT_EQ(words(b->release(0, core::no_version)), "released");
   EXPECT_TRUE(become({"a"}));
@@ -192,9 +181,7 @@ INSTANTIATE_TEST_SUITE_P(Servers, EtcdLineBehindANetwork,
                          [](const auto& one) { return one.param.name; });
 
 TEST_P(EtcdLineBehindANetwork, ATermThatNobodyKnowsOfRunsOut) {
-  stores::setup with = settings("b", {near_->endpoint()}, std::chrono::seconds(2));
-  with.announce = true;
-  auto b = join(with);
+  auto b = join(announced(settings("b", {near_->endpoint()}, std::chrono::seconds(2))));
   auto a = join(settings("a", {etcd_->endpoint()}));
   const auto by_a = a->watch();
   const auto by_b = b->watch();
