@@ -49,7 +49,7 @@ void campaigns::begin(const attempt_ptr& a) {
   if (may_hold_at_once) return campaign(a, m.basis_now());
   const contender* own = m.find_own();
   const bool shows_ours = session_.connection.live() && own != nullptr && m.holds(*own);
-  if (!shows_ours) return look_first(a);
+  if (!shows_ours || is_doubtful(a, *own)) return look_first(a);
   const auto& sure = session_.of_places;
   const bool is_place = sure && sure->id == own->lease;
   const bool is_fresh = is_place && session_.loop.now() - sure->sent_at < sure->ttl / 2;
@@ -107,6 +107,26 @@ void campaigns::expire_waiting() {
   first_begin_by_.at(waiting_.front()->begin_by, [this] { expire_waiting(); });
 }
 
+/// True if this run has written the key, nothing has run under it, and a restore may have brought
+/// it back: most often a place in line.
+bool campaigns::is_doubtful(const attempt_ptr& a, const contender& own) const {
+  const auto& held = session_.held(a->which);
+  const bool is_term = held && held->version == core::version{own.create_revision};
+  return !is_term && session_.self.ids.gave(own.lease) &&
+         own.create_revision <= session_.doubted_until[core::place(a->which)];
+}
+
+/// Nothing has run under it. The next key has a version of the present.
+void campaigns::drop(const attempt_ptr& a, const contender& own) {
+  session_.endpoints.call(
+      transaction_path,
+      transaction_request(release_transaction(session_.spec(a->which).name, own.key,
+                                              core::version{own.create_revision}, "")),
+      a->deadline, session_.guarded([this, a](const reply_or_failure& what) {
+        what ? look_first(a) : fail(a, what.error().why);
+      }));
+}
+
 void campaigns::look_first(const attempt_ptr& a) {
   session_.read(a->which, a->deadline, [this, a](std::expected<looked, unknown> now) {
     if (!now) return fail(a, std::move(now.error().why));
@@ -118,6 +138,7 @@ void campaigns::look_first(const attempt_ptr& a) {
 /// that waits behind others is not a term yet: the watch shows when it holds.
 void campaigns::judge(const attempt_ptr& a, const looked& now) {
   if (const contender* own = now.at.find_own(); own != nullptr && now.at.holds(*own)) {
+    if (is_doubtful(a, *own)) return drop(a, *own);
     return adopt(a, *own, now.sent_at, now.by);
   }
   if (now.at.has_room() && now.at.agrees()) return campaign(a, now.at.basis_now());

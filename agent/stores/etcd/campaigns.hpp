@@ -52,6 +52,8 @@ class campaigns {
   void expire_waiting();
   void look_first(const attempt_ptr& a);
   void confirm(const attempt_ptr& a, const contender& own);
+  void drop(const attempt_ptr& a, const contender& own);
+  [[nodiscard]] bool is_doubtful(const attempt_ptr& a, const contender& own) const;
   void judge(const attempt_ptr& a, const looked& now);
   void campaign(const attempt_ptr& a, basis on);
   void ask_for_key(const attempt_ptr& a, const kept_lease& lease, const basis& on);

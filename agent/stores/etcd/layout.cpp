@@ -81,7 +81,8 @@ key_range range_of(std::string_view election) {
 lease_ids::lease_ids(std::string_view session, std::uint64_t salt)
     // A positive number of 63 bits, whose session part is never 0.
     : session_((base::digest(session) >> (counter_bits + 1)) | 1U),
-      counter_(salt & mask(counter_bits)) {}
+      first_(salt & mask(counter_bits)),
+      counter_(first_) {}
 
 std::int64_t lease_ids::next() {
   counter_ = (counter_ + 1) & mask(counter_bits);
@@ -92,6 +93,14 @@ bool lease_ids::made(std::string_view key) const {
   const std::string_view name = last_part(key);
   const auto lease = base::read_number<std::uint64_t>(name.substr(0, name.find(slot_mark)), 16);
   return lease && *lease >> counter_bits == session_;
+}
+
+bool lease_ids::gave(std::int64_t lease) const {
+  const auto id = static_cast<std::uint64_t>(lease);
+  // How many have been given up to the one that is asked for, and up to now.
+  const std::uint64_t until_it = (id - first_) & mask(counter_bits);
+  const std::uint64_t until_now = (counter_ - first_) & mask(counter_bits);
+  return id >> counter_bits == session_ && until_it > 0 && until_it <= until_now;
 }
 
 }  // namespace tenure::stores::etcd

@@ -71,9 +71,13 @@ class lease_ids {
   /// True if a key with a lease id, of a member or a contender, belongs to our session.
   [[nodiscard]] bool made(std::string_view key) const;
 
+  /// True if `next` has given this id, in this run of the agent.
+  [[nodiscard]] bool gave(std::int64_t lease) const;
+
  private:
   static constexpr int counter_bits = 24;
   std::uint64_t session_;
+  std::uint64_t first_;
   std::uint64_t counter_;
 };
 

@@ -29,8 +29,12 @@ void line::want(core::election_index which, bool in_line) {
 }
 
 void line::live() {
-  // After a restore revisions are others.
-  for (place& one : places_) one.written = 0;
+  // After a restore revisions are others, and places may be old ones.
+  for (std::uint32_t i = 0; i < places_.size(); ++i) {
+    places_[i].written = 0;
+    session_.doubted_until[i] = session_.seen(core::election_index{i}).revision();
+  }
+  session_.of_places.reset();
   settle_all();
 }
 
@@ -65,7 +69,9 @@ void line::settle(core::election_index which) {
   if (waits != nullptr) {
     // Not what was a term before a restore: its workload is still to be stopped.
     const bool is_place = waits->lease == wanted.lease;
-    if (is_place && (!stands || waits->lease != lease_)) give_back(which, *waits);
+    const bool is_old = waits->lease != lease_ ||
+                        waits->create_revision <= session_.doubted_until[core::place(which)];
+    if (is_place && (!stands || is_old)) give_back(which, *waits);
   } else if (stands) {
     take(which);
   }

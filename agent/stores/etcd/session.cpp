@@ -45,7 +45,9 @@ session::session(base::event_loop& where, const http::http_connector& connect, s
       mirrors(mirrors_of(with.elections, self)),
       connection(loop, endpoints, mirrors, ranges, with.ttl / core::store_looks_per_ttl,
                  std::move(on)),
-      held_(with.elections.size()) {}
+      held_(with.elections.size()) {
+  doubted_until.resize(with.elections.size());
+}
 
 void session::close() {
   if (!alive_) return;

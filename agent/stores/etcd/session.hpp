@@ -106,6 +106,11 @@ class session {
   /// The lease of our places in line, as sure as that of a term after a renewal; nothing: none is.
   std::optional<kept_lease> of_places;
 
+  /// Per election: a key of this revision or an earlier one was written before the last gap in the
+  /// watch. A restore may have brought it back, and versions that were granted meanwhile are larger
+  /// than its own.
+  std::vector<std::uint64_t> doubted_until;
+
   // In order of dependency.
   base::event_loop& loop;
   const setup with;

@@ -60,6 +60,24 @@ TEST(EtcdLayout, AnotherLifeOfTheAgentKnowsItsLeasesAndTakesOthers) {
   EXPECT_NE(second.next(), left);
 }
 
+TEST(EtcdLayout, ALifeOfTheAgentKnowsWhatItHasGivenItself) {
+  for (const std::uint64_t salt : {0ULL, 1ULL, 0xfffffeULL, 0xffffffffffffffffULL}) {
+    lease_ids ids("a session", salt);
+    lease_ids earlier("a session", salt - 5);
+    const std::int64_t left = earlier.next();
+    const std::int64_t one = ids.next();
+    EXPECT_TRUE(ids.gave(one)) << salt;
+    EXPECT_FALSE(ids.gave(left)) << salt;
+    EXPECT_FALSE(ids.gave(0)) << salt;
+    const std::int64_t two = ids.next();
+    EXPECT_TRUE(ids.gave(one)) << salt;
+    EXPECT_TRUE(ids.gave(two)) << salt;
+    EXPECT_FALSE(lease_ids("another session", salt).gave(one)) << salt;
+    lease_ids later("a session", salt);
+    EXPECT_FALSE(later.gave(one)) << salt;
+  }
+}
+
 TEST(EtcdLayout, KeysOfOthersAreNeverOurs) {
   const lease_ids ids("a session", 1);
   for (const char* other : {"db/", "db/0", "db/-1", "db/1", "db", "", "db/8000000000000000",

@@ -6,7 +6,8 @@
 
 namespace tenure::runtime {
 
-/// A store that fails the test whatever it is asked, and hears what members say of themselves. Tests override what they are about.
+/// A store that fails the test whatever it is asked, and hears what members say of themselves.
+/// Tests override what they are about.
 class unasked_store : public stores::store {
  public:
   [[nodiscard]] stores::description describe() const override { return {}; }
