@@ -95,10 +95,12 @@ void election::wait_for(state::candidate& c, const observation& seen, bool chang
     return;
   }
   auto& pause = std::get<state::pause>(c.acquire);
+  const bool shows_ours = std::ranges::any_of(seen.holders, &holder::ours);
   if (room) {
+    c.maybe_held = c.maybe_held || shows_ours;
     // A watch that breaks and shows the same again must not undo the pause after a failure.
     if (changed || pause.failures == 0) pause = {.until = turn(at)};
-  } else if ((changed || !c.maybe_held) && std::ranges::any_of(seen.holders, &holder::ours)) {
+  } else if ((changed || !c.maybe_held) && shows_ours) {
     // An acquire that timed out may have been carried out after all; another acquire will tell.
     pause.until = at.now;
     c.maybe_held = true;

@@ -61,6 +61,14 @@ TEST(Disagreement, WhatAnAcquireMayHaveGotIsGivenBack) {
   EXPECT_EQ(c.let_go.version, no_version) << "everything our session holds";
 }
 
+TEST(Disagreement, KeyThatIsStillThereIsGivenBack) {
+  conversation c(with(member(), [](auto& s) { s.slots = 2; }));
+  c.starts();
+  c.is_refused();
+  EXPECT_EQ(c.at(1s).says(for_slots(1, shows({mine(five)}, five))), "publish, release any")
+      << "fewer hold than this member is set up for, and nobody else can";
+}
+
 event::observed shows_a_twin() {
   event::observed twin = shows_free(core::version{4});
   twin.what.identity_in_use = true;
