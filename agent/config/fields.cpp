@@ -121,6 +121,16 @@ constexpr auto other_fields = std::to_array<field>({
      .fallback = "false",
      .doc = "As the holder, make way for a member of higher priority that has been ready for 4 "
             "ttl; with one slot only"},
+    {.which = setting::peer_listen,
+     .key = "peer_listen",
+     .type = field_type::listen,
+     .section = group::election,
+     .in = at<&agent::peer_listen>,
+     .fallback = "off",
+     .range = peer_range,
+     .metavar = "ADDRESS",
+     .doc = "Where other members tell this one, over UDP, that it is the next to hold: a hand-over "
+            "then waits for no write"},
     {.which = setting::ttl,
      .key = "ttl",
      .type = field_type::duration,

@@ -43,6 +43,7 @@ enum class setting : std::uint8_t {
   priority,
   prefer_newer,
   preempt,
+  peer_listen,
   ttl,
   renew,
   grace,

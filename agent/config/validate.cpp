@@ -29,6 +29,7 @@ class assembly {
     for (const field& f : fields()) apply(f);
     out_.listen.is_chosen = known_.is_given(setting::listen);
     out_.probe_listen.is_chosen = known_.is_given(setting::probe_listen);
+    out_.peer_listen.is_chosen = known_.is_given(setting::peer_listen);
     check_store();
     check_access(out_, known_);
     warn_of_token();
@@ -41,6 +42,7 @@ class assembly {
     check_hooks(out_, known_);
     check_health(out_, known_);
     check_listeners();
+    check_peers();
     check_kubernetes(out_, in_, known_);
     return std::move(out_);
   }
@@ -250,6 +252,9 @@ class assembly {
     }
     check_allowed_hosts();
     const auto any = [](const std::string& host) { return host == "0.0.0.0" || host == "::"; };
+    if (settings::listener& peer = out_.peer_listen; peer.at && any(peer.at->host)) {
+      say_own_address(peer);
+    }
     const bool same_port =
         api.at && probe.at && api.at->port != 0 && api.at->port == probe.at->port;
     if (same_port && (api.at->host == probe.at->host || any(api.at->host) || any(probe.at->host))) {
@@ -258,6 +263,25 @@ class assembly {
           "listen " + text(api) + " and probe_listen " + text(probe) + " are the same port",
           "give one of them another");
     }
+  }
+
+  void check_peers() {
+    if (!out_.peer_listen.at || out_.store.empty() || out_.store == "etcd") return;
+    known_.warn(setting::peer_listen, "store " + out_.store + " makes no use of peer_listen",
+                "leave it out");
+  }
+
+  /// Other members need an address of this machine alone. In a pod it is known.
+  void say_own_address(settings::listener& peer) {
+    const auto& of_pod = out_.kubernetes.pod_addresses;
+    if (!of_pod.empty()) {
+      peer.at->host = of_pod.front();
+      return;
+    }
+    known_.reject(setting::peer_listen,
+                  "peer_listen " + text(peer) + " is an address of every machine",
+                  "give the one at which the other members reach this machine; in a pod, set " +
+                      std::string(field_of(setting::pod_address).environment));
   }
 
   void check_allowed_hosts() {

@@ -145,12 +145,37 @@ void agent::try_store() {
   with.notes = [this](const stores::notice& what) {
     say_store_notice(log_, options_.settings.store, what);
   };
+  if (!open_channel(with)) return end(exit_failed);
   auto made = machine_.make_store(std::move(with));
   if (!made) return store_failed_to_open(made.error());
   store_ = make_metered_store(std::move(*made), instruments_, machine_.loop());
   store_->open([this](std::expected<stores::description, stores::open_error> what) {
     store_opened(std::move(what));
   });
+}
+
+/// False, after logging why, if it cannot be opened. It stays open for the next try.
+bool agent::open_channel(stores::setup& with) {
+  const auto& at = options_.settings.peer_listen.at;
+  if (!at || !with.announce) return true;
+  if (!channel_) {
+    auto opened = machine_.open_channel(*at, [this](const core::word& what) {
+      if (!store_ || ended_) return;
+      say_word_heard(log_, what);
+      store_->hear(what);
+    });
+    if (!opened) {
+      say_cannot_hear_peers(log_, opened.error());
+      return false;
+    }
+    channel_ = std::move(*opened);
+  }
+  with.peer_address = channel_->address();
+  with.tell = [this](const std::string& to, const core::word& what) {
+    channel_->tell(to, what);
+    say_word_told(log_, what, to);
+  };
+  return true;
 }
 
 /// Ending now would also end the workload that was found, and its lease may still be confirmed.
@@ -350,6 +375,7 @@ void agent::end(int status, bool as_workload) {
   orders_.close();
   machine_.asked_by().stop();
   if (store_) store_->close();
+  channel_.reset();
   if (announcer_) announcer_->close();
   // Not from within a call of one of them, where this may run.
   machine_.loop().post([this] {

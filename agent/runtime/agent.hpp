@@ -50,6 +50,7 @@ class agent final : private election_host, private workload_host {
 
  private:
   void try_store();
+  bool open_channel(stores::setup& with);
   void store_failed_to_open(const stores::open_error& why);
   void store_opened(std::expected<stores::description, stores::open_error> what);
   void store_reached(const stores::description& what);
@@ -89,6 +90,7 @@ class agent final : private election_host, private workload_host {
   fresh_reads fresh_reads_;
   order_executor orders_;
   std::unique_ptr<workload_health> health_;
+  std::unique_ptr<peer::channel> channel_;  ///< null: it has none
   std::unique_ptr<stores::store> store_;
   std::unique_ptr<kube::announcer> announcer_;  ///< null: Kubernetes is told nothing
 

@@ -58,6 +58,21 @@ void say_cannot_listen(log::logger& to, std::string_view why) {
   to.write(log::log_level::error, "cannot listen; ending", {{"why", why}});
 }
 
+void say_cannot_hear_peers(log::logger& to, std::string_view why) {
+  to.write(log::log_level::error, "cannot listen for other members at peer_listen; ending",
+           {{"why", why}});
+}
+
+void say_word_told(log::logger& to, const core::word& what, std::string_view whom) {
+  to.write(log::log_level::debug, "told the next member that the term is over",
+           {{"election", what.election}, {"version", core::number(what.ended)}, {"to", whom}});
+}
+
+void say_word_heard(log::logger& to, const core::word& what) {
+  to.write(log::log_level::debug, "heard that a term is over",
+           {{"election", what.election}, {"version", core::number(what.ended)}});
+}
+
 void say_listening(log::logger& to, const listeners& at, std::string_view identity,
                    std::uint64_t pid, std::uint64_t guard) {
   const log::log_field api("api", at.api);

@@ -8,6 +8,7 @@
 
 #include "api/control.hpp"
 #include "core/election.hpp"
+#include "core/word.hpp"
 #include "log/logger.hpp"
 #include "log/speaker.hpp"
 #include "stores/store.hpp"
@@ -25,6 +26,11 @@ void say_settings_warning(log::logger& to, std::string_view warning);
 /// The default port is used by another process.
 void say_port_taken(log::logger& to, std::string_view listener, std::string_view why);
 void say_cannot_listen(log::logger& to, std::string_view why);
+void say_cannot_hear_peers(log::logger& to, std::string_view why);
+/// `whom`: the address of the channel to which the word was sent.
+void say_word_told(log::logger& to, const core::word& what, std::string_view whom);
+/// Whether it is believed is the store's affair.
+void say_word_heard(log::logger& to, const core::word& what);
 
 struct listeners {
   std::string api;

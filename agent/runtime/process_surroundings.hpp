@@ -28,6 +28,10 @@ class process_surroundings final : public surroundings {
       const settings::health& with) override;
   [[nodiscard]] std::expected<std::unique_ptr<kube::api_server>, std::string> make_kubernetes_api(
       const settings::pod_cluster& to) override;
+  [[nodiscard]] std::expected<std::unique_ptr<peer::channel>, std::string> open_channel(
+      const settings::listen_address& at, peer::channel::handler heard) override {
+    return peer::open_udp_channel(loop_, at, std::move(heard));
+  }
   [[nodiscard]] agent_listeners& asked_by() override { return listeners_; }
   void settled() override;
 

@@ -20,6 +20,7 @@
 #include "http/server/traffic.hpp"
 #include "kube/api_server.hpp"
 #include "log/log_line.hpp"
+#include "peer/channel.hpp"
 #include "settings/agent.hpp"
 #include "settings/listen_address.hpp"
 #include "stores/store.hpp"
@@ -109,6 +110,10 @@ class surroundings {
   /// The API server of the cluster in which this pod runs.
   [[nodiscard]] virtual std::expected<std::unique_ptr<kube::api_server>, std::string>
   make_kubernetes_api(const settings::pod_cluster& to) = 0;
+
+  /// Opens the channel on which other members tell this agent a word; or why that fails.
+  [[nodiscard]] virtual std::expected<std::unique_ptr<peer::channel>, std::string> open_channel(
+      const settings::listen_address& at, peer::channel::handler heard) = 0;
 
   [[nodiscard]] virtual agent_listeners& asked_by() = 0;
 

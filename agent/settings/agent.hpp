@@ -71,6 +71,7 @@ struct agent {
   std::string socket{};       ///< the path of a Unix socket; empty: none
   std::string runtime_dir{};  ///< empty: the user's default; "off": none
   listener probe_listen;
+  listener peer_listen{};                    ///< off: it tells no word, and is told none
   std::vector<std::string> allowed_hosts{};  ///< further Host headers that are answered
   std::string control_token_file{};          ///< empty: no orders over TCP
 

@@ -61,6 +61,7 @@ class forwarding_store : public store {
   void stand_in_line(core::election_index which, bool stands) override {
     of_->stand_in_line(which, stands);
   }
+  void hear(const core::word& what) override { of_->hear(what); }
   void leave(core::time_point deadline, handler<release_outcome> done) override {
     of_->leave(deadline, std::move(done));
   }

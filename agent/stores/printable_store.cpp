@@ -150,6 +150,7 @@ class printable_store final : public store {
     of_->announce(which, says);
   }
 
+  void hear(const core::word& what) override { of_->hear(what); }
   void stand_in_line(core::election_index which, bool stands) override {
     of_->stand_in_line(which, stands);
   }

@@ -14,6 +14,7 @@
 #include "core/lease_group.hpp"
 #include "core/store_contact.hpp"
 #include "core/vocabulary.hpp"
+#include "core/word.hpp"
 #include "settings/consul.hpp"
 #include "settings/election.hpp"
 #include "settings/security.hpp"
@@ -162,6 +163,11 @@ struct setup {
   /// over, if the store can tell. Called as `hears` is. Trouble at the start is in
   /// `description::warnings`.
   std::function<void(const notice&)> notes{};
+  /// Where other members tell this agent a word, as the list of members says it; empty: nowhere.
+  std::string peer_address{};
+  /// Tells a word to the member whose `peer_address` is `to`; empty: nobody is told any. Called on
+  /// the loop, also from within a call: it must not call the store.
+  std::function<void(const std::string& to, const core::word& what)> tell{};
   /// The wall clock, in milliseconds since 1970.
   std::function<std::int64_t()> wall_ms = base::wall_now_ms;
 };
@@ -255,6 +261,11 @@ class store {
   /// Once the place has become a term, the watch shows a holder that is ours; `acquire` then grants
   /// it. Does nothing in a store without a queue, and without `setup::announce`.
   virtual void stand_in_line(core::election_index /*which*/, bool /*stands*/) {}
+
+  /// Somebody has told this agent a word. If it comes from the holder, and our place is the next
+  /// one for certain, the watch shows us as the holder from then on, although the release is still
+  /// on its way. In any other case, and in a store without a queue, nothing happens.
+  virtual void hear(const core::word& /*what*/) {}
 
   /// Removes our name from the members that the store shows, if it is there, by the deadline. Calls
   /// `done` in any case, unless the store is closed first. Only `close` may be called

@@ -71,10 +71,12 @@ class in_turn : public contestants {
 
 class tenures final : public in_turn {
  public:
-  tenures(std::string store, const servers::server_cluster& at, int ttl_seconds)
+  tenures(std::string store, const servers::server_cluster& at, int ttl_seconds,
+          std::vector<std::string> more)
       : store_(std::move(store)),
         endpoint_(at.endpoint(0)),
-        ttl_(std::to_string(ttl_seconds) + "s") {
+        ttl_(std::to_string(ttl_seconds) + "s"),
+        more_(std::move(more)) {
     start_first();
   }
 
@@ -90,9 +92,11 @@ class tenures final : public in_turn {
 
  protected:
   void start(std::size_t which) override {
-    members_[which] = std::make_unique<member>(
-        in_, member::options{
-                 .identity = names[which], .ttl = ttl_, .store = store_, .endpoint = endpoint_});
+    members_[which] = std::make_unique<member>(in_, member::options{.identity = names[which],
+                                                                    .ttl = ttl_,
+                                                                    .store = store_,
+                                                                    .endpoint = endpoint_,
+                                                                    .more = more_});
   }
 
   void finish(std::size_t holder, ending how) override {
@@ -116,6 +120,7 @@ class tenures final : public in_turn {
   std::string store_;
   std::string endpoint_;
   std::string ttl_;
+  std::vector<std::string> more_;
   std::array<std::unique_ptr<member>, 2> members_;
 };
 
@@ -265,8 +270,9 @@ samples measure(contestants& ours, contestants& theirs, ending how, int rounds,
 }
 
 std::unique_ptr<contestants> two_tenures(const std::string& store,
-                                         const servers::server_cluster& at, int ttl_seconds) {
-  return std::make_unique<tenures>(store, at, ttl_seconds);
+                                         const servers::server_cluster& at, int ttl_seconds,
+                                         std::vector<std::string> more) {
+  return std::make_unique<tenures>(store, at, ttl_seconds, std::move(more));
 }
 
 std::unique_ptr<contestants> two_consul_locks(const servers::server_release& of,

@@ -47,9 +47,10 @@ struct samples {
 samples measure(contestants& ours, contestants& theirs, ending how, int rounds,
                 std::chrono::milliseconds rest = std::chrono::milliseconds(100));
 
-/// `ttl_seconds` is that of the lease.
+/// `ttl_seconds` is that of the lease; `more`: further flags for both.
 std::unique_ptr<contestants> two_tenures(const std::string& store,
-                                         const servers::server_cluster& at, int ttl_seconds);
+                                         const servers::server_cluster& at, int ttl_seconds,
+                                         std::vector<std::string> more = {});
 /// `consul lock`, of the release that is served, with its own TTL of 15 s.
 std::unique_ptr<contestants> two_consul_locks(const servers::server_release& of,
                                               const servers::consul_cluster& at);

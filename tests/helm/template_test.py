@@ -159,6 +159,26 @@ class Values(unittest.TestCase):
         none = merged(values_of(way="none", store="etcd"), {"tenure": {"events": False}})
         self.assertFalse([one for one in rendered(none) if one["kind"] in ("Role", "RoleBinding")])
 
+    def test_pods_tell_each_other_the_end_of_a_term_with_etcd_alone(self):
+        for mode in charts.MODES:
+            for store, port, is_told in (("etcd", 4041, True), ("etcd", 7000, True), ("etcd", 0, False),
+                                         ("consul", 4041, False), ("kubernetes", 4041, False)):
+                with self.subTest(mode=mode, store=store, port=port):
+                    values = merged(values_of(mode, store=store), {
+                        "tenure": {"peerPort": port}, "networkPolicy": {"enabled": True}})
+                    objects = rendered(values)
+                    agent = charts.agent(workload(objects)["spec"]["template"]["spec"])
+                    self.assertEqual(charts.settings(agent).get("peer_listen"), f"0.0.0.0:{port}" if is_told else None)
+                    ports = [one for one in agent["ports"] if one["name"] == "tenure-peer"]
+                    self.assertEqual(ports, [{"name": "tenure-peer", "containerPort": port, "protocol": "UDP"}] if is_told else [])
+                    [policy] = [one for one in objects if one["kind"] == "NetworkPolicy"]
+                    open_to_pods = [one for one in policy["spec"]["ingress"] if "podSelector" in str(one.get("from"))]
+                    self.assertEqual([one["ports"] for one in open_to_pods],
+                                     [[{"port": port, "protocol": "UDP"}]] if is_told else [])
+                    for one in objects:
+                        if one["kind"] == "Service":
+                            self.assertNotIn("tenure-peer", str(one))
+
     def test_the_guard_is_told_what_the_agent_is_told(self):
         values = merged(values_of(), {"tenure": {"drain": "45s", "stopSignal": "INT"}})
         pod = self.pod(values)

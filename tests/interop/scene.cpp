@@ -31,6 +31,15 @@ std::unique_ptr<member> Interop::tenure(const std::string& identity, const std::
           .identity = identity, .ttl = ttl, .store = "etcd", .endpoint = cluster_->endpoint()});
 }
 
+std::unique_ptr<member> Interop::telling_tenure(const std::string& identity) const {
+  return std::make_unique<member>(
+      in_, member::options{.identity = identity,
+                           .ttl = ttl_beyond_patience,
+                           .store = "etcd",
+                           .endpoint = cluster_->endpoint(),
+                           .more = {"--peer-listen", "127.0.0.1:0", "--log-level", "debug"}});
+}
+
 std::unique_ptr<member> Interop::stubborn_tenure(const std::string& identity,
                                                  const std::string& ttl) const {
   return std::make_unique<member>(

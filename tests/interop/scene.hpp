@@ -27,7 +27,9 @@ class Interop : public ::testing::TestWithParam<servers::server_release> {
   /// `tenure exec` with the stamper as its command.
   [[nodiscard]] std::unique_ptr<member> tenure(const std::string& identity,
                                                const std::string& ttl) const;
-  /// The same, whose command survives SIGTERM until its drain time is over.
+  /// The same, which tells the next member, and is told, when a term is over.
+  [[nodiscard]] std::unique_ptr<member> telling_tenure(const std::string& identity) const;
+  /// As `tenure`, but its command survives SIGTERM until its drain time is over.
   [[nodiscard]] std::unique_ptr<member> stubborn_tenure(const std::string& identity,
                                                         const std::string& ttl) const;
 

@@ -156,6 +156,7 @@ void judge::restored(const std::vector<restored_key>& there, std::uint64_t revis
     // What is there now comes after all that was taken away, in the order of the backup.
     one->number = ++last_number_;
     one->placed_at = world_.now;
+    one->told_at = sim::world_never;
     if (one->erased_at == sim::world_never) continue;
     one->erased_at = sim::world_never;
     one->created_at = world_.now;
@@ -263,7 +264,9 @@ void judge::granted(std::size_t pod, const std::string& which, std::uint64_t ver
   found->told_over = false;
   // It may have stood in line until others were gone.
   const auto held = std::ranges::count_if(terms_, [&](const term& other) {
-    return other.which == which && other.number < found->number && other.erased_at > world_.now;
+    const bool is_told = other.told_at <= world_.now && other.told_to == found->owner;
+    return other.which == which && other.number < found->number && other.erased_at > world_.now &&
+           !is_told;
   });
   if (static_cast<std::size_t>(held) < slots_of(which)) return;
   broke(rule::granted_while_held, who + ": " + std::to_string(held) + " held it");
@@ -292,6 +295,39 @@ void judge::leases_begin_anew() {
   }
 }
 
+void judge::tells(std::size_t pod, const std::string& which, std::uint64_t version,
+                  std::size_t to) {
+  const std::string who = "pod " + std::to_string(pod) + " in version " + std::to_string(version);
+  say(who + " tells pod " + std::to_string(to) + " that it is over");
+  term* const one = of(pod, which, version);
+  if (one == nullptr) return broke(rule::told_in_use, who + ", which it was not granted");
+  const bool left_alone = is_left_alone(pod);
+  if (one->alive && !left_alone) broke(rule::told_in_use, who + ": its workload runs");
+  if (is_in(pod, which, version)) broke(rule::told_in_use, who + " is in it");
+  if (one->told_at != sim::world_never) return;
+  one->told_at = world_.now;
+  one->told_to = members_[to].identity;
+}
+
+bool judge::is_told_by_first(const std::string& which,
+                             const std::vector<std::uint64_t>& shown) const {
+  const auto all = in_line(which);
+  if (all.size() < 2 || shown.size() != 1 || shown.front() != all[1]) return false;
+  const term& first = *present_.at(all[0]);
+  return first.told_at <= world_.now && first.told_to == present_.at(all[1])->owner;
+}
+
+std::vector<std::uint64_t> judge::in_line(const std::string& which) const {
+  std::vector<const term*> all;
+  for (const auto& [version, one] : present_) {
+    if (one->which == which) all.push_back(one);
+  }
+  std::ranges::sort(all, {}, &term::number);
+  std::vector<std::uint64_t> out;
+  for (const term* one : all) out.push_back(one->version);
+  return out;
+}
+
 bool judge::has_predecessor(const term& before) const {
   return std::ranges::any_of(terms_, [&](const term& one) {
     return one.which == before.which && one.number < before.number;
@@ -299,19 +335,20 @@ bool judge::has_predecessor(const term& before) const {
 }
 
 /// A restore has brought back who held before it, and with that put it back into the line: it is
-/// taken over.
+/// taken over, also if its agent hears of that when the workload has begun.
 bool judge::is_put_behind(const term& what) const {
   return std::ranges::any_of(terms_, [&](const term& older) {
     return older.which == what.which && older.number < what.number && older.is_back &&
-           older.placed_at >= what.started_at;
+           older.placed_at >= what.created_at;
   });
 }
 
 /// It went while one that is older was there, or in the same step: it stood in line and never held.
 bool judge::has_only_waited(const term& what) const {
   return std::ranges::any_of(terms_, [&](const term& older) {
+    const bool is_told = older.told_at <= world_.now && older.told_to == what.owner;
     return older.which == what.which && older.number < what.number &&
-           older.erased_at >= what.erased_at;
+           older.erased_at >= what.erased_at && !(is_told && what.granted_to);
   });
 }
 
@@ -321,11 +358,12 @@ bool judge::was_left_clean(const term& before) const {
   world_time last{};
   bool clean = true;
   for (const term& one : terms_) {
-    if (one.which != before.which || one.number >= before.number || one.erased_at < last) continue;
+    if (one.which != before.which || one.number >= before.number || one.end() < last) continue;
     if (one.owner == nobodys_name || has_only_waited(one)) continue;
-    const bool is_clean = one.how == erased_by::transaction && one.clean;
-    clean = is_clean && (clean || one.erased_at > last);
-    last = one.erased_at;
+    const bool was_told = one.told_at <= world_.now && one.told_to == before.owner;
+    const bool is_clean = (one.how == erased_by::transaction || was_told) && one.clean;
+    clean = is_clean && (clean || one.end() > last);
+    last = one.end();
   }
   return clean;
 }

@@ -111,6 +111,14 @@ class judge final : public store_witness {
   void says_clean(std::size_t pod, const std::string& which, std::uint64_t version) {
     if (term* const one = of(pod, which, version)) one->clean = true;
   }
+  /// It tells the member of another pod that its term is over.
+  void tells(std::size_t pod, const std::string& which, std::uint64_t version, std::size_t to);
+  /// True if this is the place behind the holder, which has told it that its term is over, and
+  /// whose release has not come to the store yet.
+  [[nodiscard]] bool is_told_by_first(const std::string& which,
+                                      const std::vector<std::uint64_t>& shown) const;
+  /// The versions of all keys of this election, the oldest first.
+  [[nodiscard]] std::vector<std::uint64_t> in_line(const std::string& which) const;
   /// Asked when a term is released: whether the agent of this pod, whose term it is, has not begun
   /// to give it up.
   std::function<bool(std::size_t pod, const std::string& which, std::uint64_t version)> is_in;
@@ -209,9 +217,14 @@ class judge final : public store_witness {
     bool told_by_renewal = false;            ///< so it is, by the answer to a renewal
     bool alive = false;                      ///< its workload
     bool clean = false;                      ///< its agent said so
-    bool came_clean = false;     ///< who held before it had been left clean when it came
-    bool is_back = false;        ///< a restore has brought it back after its end
-    world_time delayed_until{};  ///< after its end, the store grants it to nobody before
+    bool came_clean = false;                ///< who held before it had been left clean when it came
+    bool is_back = false;                   ///< a restore has brought it back after its end
+    world_time delayed_until{};             ///< after its end, the store grants it to nobody before
+    world_time told_at = sim::world_never;  ///< its member has told another one that it is over
+    std::string told_to{};                  ///< its identity
+
+    /// When whoever is behind it may have begun.
+    [[nodiscard]] world_time end() const { return std::min(erased_at, told_at); }
   };
   struct running_one {
     std::size_t pod;

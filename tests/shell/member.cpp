@@ -55,6 +55,9 @@ settings::agent settings_of(stage& s, const pod_machine& on) {
                  .stop_http = "http://127.0.0.1/standby",
                  .stop_command = {"stop"}};
   }
+  if (s.peers != nullptr && s.peers->has_channel(on.number)) {
+    out.peer_listen.at = settings::listen_address{.host = "127.0.0.1", .port = 4041};
+  }
   if (s.guard_socket) out.guard_dir = "/run/guard";
   if (on.checks_health) {
     out.health.command = {"check"};

@@ -71,6 +71,10 @@ class modelled_surroundings final : public runtime::surroundings {
       const settings::pod_cluster&) override {
     return std::unexpected("there is no model of it");
   }
+  [[nodiscard]] std::expected<std::unique_ptr<peer::channel>, std::string> open_channel(
+      const settings::listen_address&, peer::channel::handler heard) override {
+    return stage_.peers->open(on_.number, loop_, std::move(heard));
+  }
   [[nodiscard]] modelled_listeners& asked_by() override { return listeners_; }
   void settled() override {}
 

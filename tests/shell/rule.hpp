@@ -38,6 +38,7 @@ enum class rule : std::uint8_t {
   takes_two_slots,       ///< one agent has two keys of one election
   granted_while_held,    ///< a grant of an election that another term held then
   released_in_use,       ///< a key is given up while its workload runs, or its agent acts by it
+  told_in_use,           ///< the same, when another member is told that it is over
   renewed_out_of_sight,  ///< the lease of a workload of which nobody can tell whether it is dead
   forgot_unknown,        ///< neither repeats an acquire without an answer, nor releases
   holds_without_guard,   ///< its guard is gone, or hangs, and it goes on in its term

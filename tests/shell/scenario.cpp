@@ -40,6 +40,7 @@ constexpr core::duration between_looks = 100ms;
 constexpr core::duration operator_looks_every = 4s;
 /// Parts of a world draw from dice of their own, so that none changes what the others draw.
 constexpr std::uint64_t salt_of_ambushes = 0xa3b1'57ce'0d42'9f68;
+constexpr std::uint64_t salt_of_peers = 0x7065657273;
 constexpr std::uint64_t salt_of_cast = 0x5e1d'903a'c7b6'24f1;
 /// A world with more steps than this has an endless loop.
 constexpr std::uint64_t most_events = 3'000'000;
@@ -99,6 +100,9 @@ class scenario {
       return pods_[p]->hooked && pods_[p]->hooked->is_left_alone_for(stage_.when.ttl * 101 / 100);
     };
     judge_.well_since = [this](std::size_t p) { return pods_[p]->well_since(); };
+    peers_ = std::make_unique<modelled_peers>(world_, network_, judge_, seed ^ salt_of_peers,
+                                              stage_.when.ttl);
+    if (store == kept_in::etcd) stage_.peers = peers_.get();
     cast_.draw();
     const std::size_t pods = 2 + world_.dice.below(most_pods - 1);
     for (std::size_t p = 0; p < pods; ++p) {
@@ -128,6 +132,7 @@ class scenario {
     }
     if (troubles_) troubles_->plan(quiet);
     ambushes_->plan(quiet);
+    if (stage_.peers != nullptr) peers_->plan_forgeries(quiet);
     const world_time began = world_.now;
     describe_cast();
     look();
@@ -595,6 +600,7 @@ class scenario {
       return dynamic_cast<const modelled_kubernetes&>(*servers_).may_show(
           stage_.elections[election], on.identity, shown, on.looked_on_from);
     }
+    if (judge_.is_told_by_first(stage_.elections[election], shown)) return true;
     if (!cast_.disagrees() || shown.empty() || truth.empty()) return shown == truth;
     return shown.front() == truth.front();
   }
@@ -694,6 +700,7 @@ class scenario {
   judge judge_;
   std::unique_ptr<modelled_cluster> servers_;
   modelled_network network_;
+  std::unique_ptr<modelled_peers> peers_;
   std::unique_ptr<sqlite_host> host_;  ///< null: there is none
   stage stage_;
   std::unique_ptr<store_troubles> troubles_;  ///< null: the store is SQLite

@@ -10,6 +10,7 @@
 #include "core/timing.hpp"
 #include "judge.hpp"
 #include "modelled_network.hpp"
+#include "modelled_peers.hpp"
 #include "settings/consul.hpp"
 #include "world.hpp"
 
@@ -43,6 +44,7 @@ struct stage {
   std::string password_file{};
   /// Until when the store has ever promised to keep this lease.
   std::function<world_time(std::int64_t lease)> promised{};
+  modelled_peers* peers = nullptr;  ///< null: no store here makes use of them
   kept_in store = kept_in::etcd;
   sqlite_host* host = nullptr;  ///< with the lease file that all share; null: there is none
   settings::consul consul{};    ///< what sessions of Consul are like

@@ -49,7 +49,9 @@ void campaigns::begin(const attempt_ptr& a) {
   if (may_hold_at_once) return campaign(a, m.basis_now());
   const contender* own = m.find_own();
   const bool shows_ours = session_.connection.live() && own != nullptr && m.holds(*own);
-  if (!shows_ours || is_doubtful(a, *own)) return look_first(a);
+  const bool is_released =
+      shows_ours && own->create_revision == session_.released[core::place(a->which)];
+  if (!shows_ours || is_released || is_doubtful(a, *own)) return look_first(a);
   const auto& sure = session_.of_places;
   const bool is_place = sure && sure->id == own->lease;
   const bool is_fresh = is_place && session_.loop.now() - sure->sent_at < sure->ttl / 2;
@@ -159,7 +161,8 @@ void campaigns::campaign(const attempt_ptr& a, basis on) {
 void campaigns::ask_for_key(const attempt_ptr& a, const kept_lease& lease, const basis& on) {
   session_.endpoints.call(transaction_path,
                           transaction_request(campaign_transaction(
-                              session_.spec(a->which), lease.id, session_.with.identity, on)),
+                              session_.spec(a->which), lease.id, session_.with.identity, on,
+                              session_.new_seal(a->which, lease.id))),
                           a->deadline,
                           session_.guarded([this, a, lease, on](const reply_or_failure& what) {
                             campaigned(a, lease, on, what);

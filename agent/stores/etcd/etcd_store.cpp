@@ -15,6 +15,7 @@
 #include "stores/etcd/server_version.hpp"
 #include "stores/etcd/session.hpp"
 #include "stores/etcd/subscriptions.hpp"
+#include "stores/etcd/words.hpp"
 #include "stores/records/release_record_text.hpp"
 
 namespace tenure::stores {
@@ -50,8 +51,9 @@ class etcd_store final : public store {
         agreements_(session_),
         orders_(session_),
         membership_(session_.loop, session_.endpoints, session_.self.ids, session_.with.identity,
-                    session_.with.ttl, session_.with.elections),
-        line_(session_) {}
+                    session_.with.peer_address, session_.with.ttl, session_.with.elections),
+        line_(session_),
+        words_(session_, line_) {}
 
   ~etcd_store() override { close(); }
 
@@ -110,6 +112,10 @@ class etcd_store final : public store {
     if (session_.with.announce) line_.want(which, stands);
   }
 
+  void hear(const core::word& what) override {
+    if (const auto which = words_.hear(what)) changed(*which);
+  }
+
   void leave(core::time_point deadline, handler<release_outcome> done) override {
     struct departure {
       int left = 2;
@@ -138,7 +144,7 @@ class etcd_store final : public store {
   void refuse_to_open(std::string why);
   void opened();
   void erase(core::election_index which, const held_term& own, const std::string& note,
-             const std::vector<std::string>& also, core::time_point deadline,
+             std::vector<std::string> also, core::time_point deadline,
              handler<release_outcome> done);
 
   void changed(core::election_index which) {
@@ -168,6 +174,7 @@ class etcd_store final : public store {
   orders orders_;
   membership membership_;
   line line_;
+  words words_;
   description self_;
   handler<std::expected<description, open_error>>
       opening_;  ///< until the first connection or failure
@@ -217,10 +224,11 @@ std::optional<std::string> etcd_store::note_version(const reply_or_failure& what
 /// Connected, for the first time or again. The server is described before the watches are served.
 void etcd_store::live() {
   self_.cluster_id = base::hex(session_.connection.cluster_id());
+  // First: nobody may rely on what was there before the gap.
+  line_.live();
   const auto tell = [this] {
     opened();
     if (!session_.closed()) subscriptions_.all_changed();
-    if (!session_.closed()) line_.live();
     if (!session_.closed() && session_.with.announce) membership_.appear();
   };
   // Members may run different versions, and with many elections the version of ours matters.
@@ -248,13 +256,17 @@ void etcd_store::opened() {
 void etcd_store::release(core::election_index which, core::version version, release_details how,
                          core::time_point deadline, handler<release_outcome> done) {
   TENURE_CHECK(core::place(which) < session_.mirrors.size());
-  // A caller that names no term leaves no record.
-  const std::string note =
-      version == core::no_version ? "" : release_record_text(version, session_.with.identity, how);
   const auto& held = session_.held(which);
-  // A member that is named comes before the one that stands in line.
-  const std::vector<std::string> others =
-      how.heir.empty() ? std::vector<std::string>() : session_.seen(which).places_besides(how.heir);
+  const core::version told =
+      held && version == held->version ? words_.tell(which, *held, how) : core::no_version;
+  // A caller that names no term leaves no record.
+  const std::string note = version == core::no_version
+                               ? ""
+                               : release_record_text(version, session_.with.identity, how, told);
+  // A member that is named comes before the one that stands in line, unless that was told.
+  const std::vector<std::string> others = how.heir.empty() || told != core::no_version
+                                              ? std::vector<std::string>()
+                                              : session_.seen(which).places_besides(how.heir);
   if (held && version == held->version) {
     return erase(which, *held, note, others, deadline, std::move(done));
   }
@@ -276,8 +288,10 @@ void etcd_store::release(core::election_index which, core::version version, rele
 }
 
 void etcd_store::erase(core::election_index which, const held_term& own, const std::string& note,
-                       const std::vector<std::string>& also, core::time_point deadline,
+                       std::vector<std::string> also, core::time_point deadline,
                        handler<release_outcome> done) {
+  session_.released[core::place(which)] = core::number(own.version);
+  for (std::string& one : session_.seals(which, own.lease)) also.push_back(std::move(one));
   session_.endpoints.call(
       transaction_path,
       transaction_request(

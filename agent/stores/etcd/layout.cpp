@@ -65,6 +65,14 @@ std::string ready_key(std::string_view election, std::int64_t lease) {
   return ready_prefix(election) + in_hex(lease);
 }
 
+std::string seal_prefix(std::string_view election) {
+  return release_record(election) + ".seal/";
+}
+
+std::string seal_key(std::string_view election, std::int64_t lease) {
+  return seal_prefix(election) + in_hex(lease);
+}
+
 std::string order_prefix(std::string_view election) {
   return release_record(election) + ".orders/";
 }

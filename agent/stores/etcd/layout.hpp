@@ -53,6 +53,12 @@ struct key_range {
 std::string ready_prefix(std::string_view election);
 std::string ready_key(std::string_view election, std::int64_t lease);
 
+/// `<election>.tenure.seal/<lease id>`, beside the contender's key with that lease and written in
+/// one step with it: the public key to a private one that only its agent has, in base64 (decision
+/// 43). Not there if that agent tells nobody, and in earlier releases.
+std::string seal_prefix(std::string_view election);
+std::string seal_key(std::string_view election, std::int64_t lease);
+
 /// All keys of an election: its record, members, orders and contenders. They are one range, as '.'
 /// comes right before '/'.
 key_range range_of(std::string_view election);

@@ -32,10 +32,21 @@ void line::live() {
   // After a restore revisions are others, and places may be old ones.
   for (std::uint32_t i = 0; i < places_.size(); ++i) {
     places_[i].written = 0;
-    session_.doubted_until[i] = session_.seen(core::election_index{i}).revision();
+    mirror& m = session_.mirrors[i];
+    session_.doubted_until[i] = m.revision();
+    const auto& held = session_.held(core::election_index{i});
+    if (!held || core::number(held->version) != m.passed().ours) m.know({});
   }
   session_.of_places.reset();
   settle_all();
+}
+
+bool line::is_firm(core::election_index which, const contender& own) const {
+  const place& one = places_[core::place(which)];
+  return session_.connection.live() && !one.is_busy && lease_ != 0 && own.lease == lease_ &&
+         own.lease == one.lease && session_.seen(which).revision() >= one.written &&
+         own.create_revision > session_.doubted_until[core::place(which)] &&
+         own.create_revision != session_.released[core::place(which)];
 }
 
 /// Writes or deletes our place if what the watch shows is not what is wanted.
@@ -85,8 +96,9 @@ void line::take(core::election_index which) {
   if (lease_ == 0) return make_lease();
   const mirror& m = session_.seen(which);
   places_[core::place(which)].lease = lease_;
-  request(which, place_transaction(session_.spec(which), lease_, session_.with.identity,
-                                   m.basis_now(), dated(m.contenders().front())));
+  request(which,
+          place_transaction(session_.spec(which), lease_, session_.with.identity, m.basis_now(),
+                            dated(m.contenders().front()), session_.new_seal(which, lease_)));
 }
 
 void line::make_lease() {
@@ -108,7 +120,8 @@ void line::make_lease() {
 
 /// Only while it waits: a place that has become a term meanwhile is for `campaigns` to take up.
 void line::give_back(core::election_index which, const contender& own) {
-  request(which, leaving_transaction(dated(own), dated(session_.seen(which).contenders().front())));
+  request(which, leaving_transaction(dated(own), dated(session_.seen(which).contenders().front()),
+                                     session_.seals(which, own.lease)));
 }
 
 /// One request at a time for each election, so that none overtakes another.

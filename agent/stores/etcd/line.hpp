@@ -38,6 +38,10 @@ class line {
   /// The mirror of this election has changed.
   void changed(core::election_index which) { settle(which); }
 
+  /// True if this is our place, nothing that we have sent can still delete it, and the watch has
+  /// had no gap since it was written.
+  [[nodiscard]] bool is_firm(core::election_index which, const contender& own) const;
+
   /// The watch has opened, for the first time or again.
   void live();
 

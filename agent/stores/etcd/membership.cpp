@@ -18,11 +18,13 @@ constexpr core::duration call_patience = std::chrono::seconds(5);
 }  // namespace
 
 membership::membership(base::event_loop& on, cluster& through, lease_ids& ids, std::string identity,
-                       core::duration ttl, const std::vector<settings::election>& elections)
+                       std::string peer, core::duration ttl,
+                       const std::vector<settings::election>& elections)
     : loop_(on),
       cluster_(through),
       ids_(ids),
       identity_(std::move(identity)),
+      peer_(std::move(peer)),
       ttl_(std::clamp(ttl, least_ttl, most_ttl)),
       elections_(elections),
       timer_(loop_),
@@ -71,7 +73,7 @@ void membership::say(core::election_index which, const core::readiness& what) {
 
 put membership::entry_of(std::size_t election) const {
   return {.key = ready_key(elections_[election].name, lease_),
-          .value = readiness_text(own_.says(election)),
+          .value = readiness_text(own_.says(election), peer_),
           .lease = lease_};
 }
 

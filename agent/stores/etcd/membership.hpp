@@ -28,7 +28,8 @@ class membership {
   /// The name of a member that disappears without leaving stays for `ttl`, but for at least 5 s and
   /// at most 30 s.
   membership(base::event_loop& on, cluster& through, lease_ids& ids, std::string identity,
-             core::duration ttl, const std::vector<settings::election>& elections);
+             std::string peer, core::duration ttl,
+             const std::vector<settings::election>& elections);
 
   /// Call when the cluster can be reached: announces us, unless that is under way or done.
   void appear();
@@ -57,6 +58,7 @@ class membership {
   cluster& cluster_;
   lease_ids& ids_;
   std::string identity_;
+  std::string peer_;
   core::duration ttl_;
   const std::vector<settings::election>& elections_;
   base::timer timer_;

@@ -18,6 +18,7 @@ mirror::mirror(settings::election election, const own_run& self)
       agreement_key_(agreement_key(election_.name)),
       member_prefix_(member_prefix(election_.name)),
       ready_prefix_(ready_prefix(election_.name)),
+      seal_prefix_(seal_prefix(election_.name)),
       order_prefix_(order_prefix(election_.name)),
       vacancies_(election_.slots) {}
 
@@ -28,6 +29,8 @@ void mirror::replace(std::span<const key_value> all, std::uint64_t revision) {
   note_agreement("", 0);
   members_.clear();
   ready_.clear();
+  peers_.clear();
+  seals_.clear();
   orders_.clear();
   for (const key_value& kv : all) note(kv);
   for (const key_value& kv : all) add(kv);
@@ -85,6 +88,7 @@ void mirror::note(const key_value& kv) {
 void mirror::note_release(std::string_view record) {
   auto note = parse_release_record(record);
   released_ = note && note->clean ? core::number(note->said.version) : 0;
+  told_ = note ? core::number(note->told) : 0;
   last_release_ = note ? std::optional(std::move(note->said)) : std::nullopt;
 }
 
@@ -103,6 +107,10 @@ void mirror::add(const key_value& kv) {
   }
   if (kv.key.starts_with(ready_prefix_)) {
     if (const auto says = parse_readiness(kv.value)) ready_.insert_or_assign(kv.key, *says);
+    peers_.insert_or_assign(kv.key, peer_in(kv.value));
+  }
+  if (kv.key.starts_with(seal_prefix_)) {
+    seals_.insert_or_assign(kv.key, seal{.hash = kv.value, .revision = kv.mod_revision});
   }
   if (kv.key.starts_with(order_prefix_)) {
     if (auto order = parse_order(kv.key.substr(order_prefix_.size()), kv.value)) {
@@ -135,11 +143,15 @@ void mirror::add(const key_value& kv) {
 void mirror::remove(std::string_view key) {
   if (const auto member = members_.find(key); member != members_.end()) members_.erase(member);
   if (const auto said = ready_.find(key); said != ready_.end()) ready_.erase(said);
+  if (const auto at = peers_.find(key); at != peers_.end()) peers_.erase(at);
+  if (const auto one = seals_.find(key); one != seals_.end()) seals_.erase(one);
   if (const auto order = orders_.find(key); order != orders_.end()) orders_.erase(order);
   const auto gone = std::ranges::find(contenders_, key, &contender::key);
   if (gone == contenders_.end()) return;
   const bool held = holds(*gone);
-  const bool cleanly = gone->create_revision == released_;
+  // A restore may bring it back.
+  if (gone->create_revision == passed_.ended || gone->create_revision == passed_.ours) passed_ = {};
+  const bool cleanly = gone->create_revision == released_ && may_be_followed(*gone);
   contenders_.erase(gone);
   if (held) vacancies_.freed(cleanly);
   // A contender that waited takes the slot at once, clean or not; that slot is not for us.
@@ -151,6 +163,43 @@ void mirror::remove(std::string_view key) {
 const contender* mirror::find(std::string_view key, std::uint64_t create_revision) const {
   const auto found = std::ranges::find(contenders_, create_revision, &contender::create_revision);
   return found == contenders_.end() || found->key != key ? nullptr : &*found;
+}
+
+void mirror::passed_on() {
+  passed_ = {.ended = contenders_[0].create_revision, .ours = contenders_[1].create_revision};
+  vacancies_.freed(true);
+  contenders_[1].after_release = vacancies_.taken();
+  vacancies_.limit(free_slots());
+}
+
+/// Which contender is the first that counts.
+std::ptrdiff_t mirror::first_holder() const {
+  const bool is_passed = passed_.ended != 0 && slots() == 1 && contenders_.size() > 1 &&
+                         contenders_[0].create_revision == passed_.ended && contenders_[1].ours &&
+                         contenders_[1].create_revision == passed_.ours;
+  return is_passed ? 1 : 0;
+}
+
+/// False if the member that was told of the end of this term is gone before it: it may have begun a
+/// term, and nobody knows how that ended.
+bool mirror::may_be_followed(const contender& gone) const {
+  return told_ == 0 || std::ranges::any_of(contenders_, [&](const contender& one) {
+           return one.create_revision == told_ && one.create_revision != gone.create_revision;
+         });
+}
+
+const std::string* mirror::seal_of(const contender& one) const {
+  const auto found = seals_.find(seal_key(election_.name, one.lease));
+  const bool is_its = found != seals_.end() && found->second.revision == one.create_revision;
+  return is_its ? &found->second.hash : nullptr;
+}
+
+std::string mirror::peer_of(std::string_view identity) const {
+  const auto is_its = [&](const auto& entry) { return entry.second.identity == identity; };
+  if (std::ranges::count_if(members_, is_its) != 1) return {};
+  const std::string& key = std::ranges::find_if(members_, is_its)->first;
+  const auto at = peers_.find(ready_prefix_ + key.substr(member_prefix_.size()));
+  return at == peers_.end() ? std::string() : at->second;
 }
 
 std::vector<std::string> mirror::places_besides(std::string_view heir) const {
@@ -174,7 +223,8 @@ const kept_order* mirror::order(std::string_view key) const {
 }
 
 bool mirror::holds(const contender& one) const {
-  return &one - contenders_.data() < static_cast<std::ptrdiff_t>(slots());
+  const std::ptrdiff_t behind = &one - contenders_.data() - first_holder();
+  return behind >= 0 && behind < static_cast<std::ptrdiff_t>(slots());
 }
 
 std::uint32_t mirror::free_slots() const {
@@ -215,7 +265,7 @@ core::observation mirror::observe() const {
   core::observation out;
   out.as_of = core::version{revision_};
   for (const contender& one : contenders_) {
-    if (!holds(one)) break;
+    if (!holds(one)) continue;
     out.holders.push_back({.identity = one.identity,
                            .version = core::version{one.create_revision},
                            .ours = one.ours,

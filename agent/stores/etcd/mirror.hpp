@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -76,6 +77,25 @@ class mirror {
   /// True if this contender is one of the holders.
   [[nodiscard]] bool holds(const contender& one) const;
 
+  /// A term that is over although its key is there still, and our place behind it, which has become
+  /// a term with that: by their create_revision. Nothing: 0. See words.hpp.
+  struct passing {
+    std::uint64_t ended = 0;
+    std::uint64_t ours = 0;
+  };
+  /// The one that holds has told us that its term is over. From now on the second contender counts
+  /// as the holder, as long as both are there. Preconditions: one slot; the second is ours.
+  void passed_on();
+  [[nodiscard]] const passing& passed() const { return passed_; }
+  /// What another mirror of this election knows of that.
+  void know(const passing& what) { passed_ = what; }
+
+  /// What the seal beside the key of this contender says; nullptr: it has none of its own.
+  [[nodiscard]] const std::string* seal_of(const contender& one) const;
+  /// Where the one member of this identity is told a word; empty: nowhere, or nobody knows which
+  /// member it is.
+  [[nodiscard]] std::string peer_of(std::string_view identity) const;
+
   /// The keys of members that wait in line, but for `heir`. Other programs wait on.
   [[nodiscard]] std::vector<std::string> places_besides(std::string_view heir) const;
 
@@ -120,6 +140,8 @@ class mirror {
   void note(const key_value& kv);
   void note_release(std::string_view record);
   void note_agreement(std::string_view text, std::uint64_t revision);
+  [[nodiscard]] std::ptrdiff_t first_holder() const;
+  [[nodiscard]] bool may_be_followed(const contender& gone) const;
   [[nodiscard]] std::uint32_t free_slots() const;
   [[nodiscard]] std::uint32_t slots() const {
     return agreed_.slots > 0 ? agreed_.slots : election_.slots;
@@ -138,9 +160,16 @@ class mirror {
   std::string agreement_key_;
   std::string member_prefix_;
   std::string ready_prefix_;
+  std::string seal_prefix_;
   std::string order_prefix_;
   std::map<std::string, listed, std::less<>> members_;     ///< by key
   all_readiness ready_;                                    ///< by key
+  std::map<std::string, std::string, std::less<>> peers_;  ///< by the same
+  struct seal {
+    std::string hash;
+    std::uint64_t revision = 0;
+  };
+  std::map<std::string, seal, std::less<>> seals_;         ///< by key
   std::map<std::string, kept_order, std::less<>> orders_;  ///< by key
   core::agreement agreed_;
   std::int64_t last_accepted_unix_ms_ = 0;
@@ -148,6 +177,8 @@ class mirror {
   std::optional<core::release_record> last_release_;
   std::vector<contender> contenders_;  ///< sorted by create_revision
   std::uint64_t released_ = 0;         ///< the term that was released last, if cleanly; else 0
+  std::uint64_t told_ = 0;             ///< its holder has told this place so; 0: none
+  passing passed_;
   std::uint64_t revision_ = 0;
   core::vacancies vacancies_;  ///< at first, nothing is known about any slot
 };

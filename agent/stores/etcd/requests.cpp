@@ -28,6 +28,12 @@ std::vector<compare> still(std::string_view election, const basis& on) {
            .number = on.agreed}};
 }
 
+void seal_with(transaction& what, std::string_view election, std::int64_t lease,
+               const std::string& seal) {
+  if (seal.empty()) return;
+  what.then.emplace_back(put{.key = seal_key(election, lease), .value = seal, .lease = lease});
+}
+
 compare created_as(const dated_key& one) {
   return {.key = one.key,
           .what = compare::field::create_revision,
@@ -60,7 +66,8 @@ parsed<reads> reads_in(std::string_view body, std::size_t count) {
 }
 
 transaction campaign_transaction(const settings::election& election, std::int64_t lease,
-                                 const std::string& identity, const basis& on) {
+                                 const std::string& identity, const basis& on,
+                                 const std::string& seal) {
   transaction out{.when = still(election.name, on), .then = {}, .otherwise = {}};
   if (!on.is_agreed) {
     out.then.emplace_back(put{.key = agreement_key(election.name),
@@ -68,29 +75,32 @@ transaction campaign_transaction(const settings::election& election, std::int64_
   }
   out.then.emplace_back(
       put{.key = contender_key(election.name, lease, on.slot), .value = identity, .lease = lease});
+  seal_with(out, election.name, lease, seal);
   out.then.emplace_back(whole(range_of(election.name)));
   out.otherwise.emplace_back(whole(range_of(election.name)));
   return out;
 }
 
 transaction place_transaction(const settings::election& election, std::int64_t lease,
-                              const std::string& identity, const basis& on,
-                              const dated_key& ahead) {
+                              const std::string& identity, const basis& on, const dated_key& ahead,
+                              const std::string& seal) {
   const std::string key = contender_key(election.name, lease, 0);
-  return {.when = {created_as(ahead),
-                   created_as({.key = key, .create_revision = not_there}),
-                   {.key = agreement_key(election.name),
-                    .what = compare::field::mod_revision,
-                    .is = compare::relation::equal,
-                    .number = on.agreed}},
-          .then = {put{.key = key, .value = identity, .lease = lease}},
-          .otherwise = {}};
+  transaction out{.when = still(election.name, on),
+                  .then = {put{.key = key, .value = identity, .lease = lease}},
+                  .otherwise = {}};
+  out.when.push_back(created_as(ahead));
+  out.when.push_back(created_as({.key = key, .create_revision = not_there}));
+  seal_with(out, election.name, lease, seal);
+  return out;
 }
 
-transaction leaving_transaction(const dated_key& own, const dated_key& ahead) {
-  return {.when = {created_as(own), created_as(ahead)},
-          .then = {erase{.key = own.key}},
-          .otherwise = {}};
+transaction leaving_transaction(const dated_key& own, const dated_key& ahead,
+                                std::span<const std::string> also) {
+  transaction out{.when = {created_as(own), created_as(ahead)},
+                  .then = {erase{.key = own.key}},
+                  .otherwise = {}};
+  for (const std::string& one : also) out.then.emplace_back(erase{.key = one});
+  return out;
 }
 
 range line_of(std::string_view election) {

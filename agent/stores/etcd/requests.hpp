@@ -47,10 +47,11 @@ struct basis {
 };
 
 /// Becomes a contender, unless another one has appeared since, this one exists already, or the
-/// agreement has changed. Writes the agreement if there is none. In both cases it then reads the
-/// election.
+/// agreement has changed. Writes the agreement if there is none, and the seal unless it is empty.
+/// In both cases it then reads the election.
 transaction campaign_transaction(const settings::election& election, std::int64_t lease,
-                                 const std::string& identity, const basis& on);
+                                 const std::string& identity, const basis& on,
+                                 const std::string& seal = {});
 
 /// A key, and since when it is there.
 struct dated_key {
@@ -58,14 +59,18 @@ struct dated_key {
   std::uint64_t create_revision = 0;
 };
 
-/// Waits in line with a key of this lease, unless it is there already, the agreement has changed,
-/// or the oldest contender, `ahead`, is gone: then there is nobody to wait for.
+/// Waits in line with a key of this lease, unless it is there already, another contender has
+/// appeared since (it may be a place of ours that was written late), the agreement has changed, or
+/// the oldest contender, `ahead`, is gone: then there is nobody to wait for. Writes the seal in the
+/// same step, unless it is empty.
 transaction place_transaction(const settings::election& election, std::int64_t lease,
-                              const std::string& identity, const basis& on, const dated_key& ahead);
+                              const std::string& identity, const basis& on, const dated_key& ahead,
+                              const std::string& seal = {});
 
-/// Deletes the key of a place in line, if one that is older, `ahead`, is there still: then it has
-/// not become a term.
-transaction leaving_transaction(const dated_key& own, const dated_key& ahead);
+/// Deletes the key of a place in line and, in the same step, the keys `also`, if one that is older,
+/// `ahead`, is there still: then it has not become a term.
+transaction leaving_transaction(const dated_key& own, const dated_key& ahead,
+                                std::span<const std::string> also = {});
 
 /// The keys of all contenders, the oldest first, without their values.
 range line_of(std::string_view election);

@@ -1,5 +1,11 @@
 #include "stores/etcd/session.hpp"
 
+#include <array>
+#include <bit>
+
+#include "base/base64.hpp"
+#include "http/tls/tls_signature.hpp"
+
 namespace tenure::stores::etcd {
 namespace {
 
@@ -45,8 +51,10 @@ session::session(base::event_loop& where, const http::http_connector& connect, s
       mirrors(mirrors_of(with.elections, self)),
       connection(loop, endpoints, mirrors, ranges, with.ttl / core::store_looks_per_ttl,
                  std::move(on)),
-      held_(with.elections.size()) {
+      held_(with.elections.size()),
+      sealed_(with.elections.size()) {
   doubted_until.resize(with.elections.size());
+  released.resize(with.elections.size());
 }
 
 void session::close() {
@@ -73,8 +81,32 @@ void session::read(core::election_index which, core::time_point deadline, read_h
 mirror session::as_read(core::election_index which, std::span<const key_value> values,
                         std::uint64_t revision) const {
   mirror now(spec(which), self);
+  now.know(seen(which).passed());
   now.replace(values, revision);
   return now;
+}
+
+std::string session::new_seal(core::election_index which, std::int64_t lease) {
+  if (!with.tell) return {};
+  std::string secret;
+  while (secret.size() < http::ed25519::seed_bytes) {
+    const auto bytes = std::bit_cast<std::array<char, sizeof(std::uint64_t)>>(loop.random_bits());
+    secret.append(bytes.data(), bytes.size());
+  }
+  const std::string seal = http::ed25519::public_key(secret);
+  if (seal.empty()) return {};
+  sealed_[core::place(which)] = {.lease = lease, .secret = std::move(secret)};
+  return base::to_base64(seal);
+}
+
+const std::string* session::secret(core::election_index which, std::int64_t lease) const {
+  const sealed_key& last = sealed_[core::place(which)];
+  return last.secret.empty() || last.lease != lease ? nullptr : &last.secret;
+}
+
+std::vector<std::string> session::seals(core::election_index which, std::int64_t lease) const {
+  if (secret(which, lease) == nullptr) return {};
+  return {seal_key(spec(which).name, lease)};
 }
 
 std::expected<void, unknown> session::believe(const kept_lease& lease, const quorum_view& look) {

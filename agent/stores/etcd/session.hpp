@@ -103,6 +103,15 @@ class session {
     }));
   }
 
+  /// A new pair of keys for what is about to be written with this lease; returns the public one, as
+  /// the seal has it. Empty if nobody is ever told. The last one of an election counts.
+  std::string new_seal(core::election_index which, std::int64_t lease);
+  /// The private one; nullptr if the last pair of this election was for another lease.
+  [[nodiscard]] const std::string* secret(core::election_index which, std::int64_t lease) const;
+  /// The key of the seal that was written with that lease; none if there is none.
+  [[nodiscard]] std::vector<std::string> seals(core::election_index which,
+                                               std::int64_t lease) const;
+
   /// The lease of our places in line, as sure as that of a term after a renewal; nothing: none is.
   std::optional<kept_lease> of_places;
 
@@ -110,6 +119,10 @@ class session {
   /// watch. A restore may have brought it back, and versions that were granted meanwhile are larger
   /// than its own.
   std::vector<std::uint64_t> doubted_until;
+
+  /// Per election: the revision of the key of ours that a release was sent for last. What the watch
+  /// still shows of it means nothing.
+  std::vector<std::uint64_t> released;
 
   // In order of dependency.
   base::event_loop& loop;
@@ -122,7 +135,13 @@ class session {
   watcher connection;
 
  private:
+  struct sealed_key {
+    std::int64_t lease = 0;
+    std::string secret;
+  };
+
   std::vector<std::optional<held_term>> held_;  ///< per election
+  std::vector<sealed_key> sealed_;              ///< per election
   /// Owned by this object alone; handlers check through it whether this object still exists.
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };

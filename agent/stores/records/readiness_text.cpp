@@ -15,9 +15,16 @@ constexpr std::size_t words_at_least = 3;
 
 }  // namespace
 
-std::string readiness_text(const core::readiness& what) {
-  return std::to_string(what.since_unix_ms) + " " + std::to_string(what.priority) + " " +
-         std::to_string(what.started_unix_ms);
+std::string readiness_text(const core::readiness& what, std::string_view peer) {
+  std::string out = std::to_string(what.since_unix_ms) + " " + std::to_string(what.priority) + " " +
+                    std::to_string(what.started_unix_ms);
+  if (!peer.empty()) out.append(" ").append(peer);
+  return out;
+}
+
+std::string peer_in(std::string_view text) {
+  const std::vector<std::string_view> words = words_of(text);
+  return words.size() > words_at_least ? std::string(words[words_at_least]) : std::string();
 }
 
 std::optional<core::readiness> parse_readiness(std::string_view text) {

@@ -9,6 +9,9 @@
 {{- if ne (int .values.probePort) 8081 -}}
 {{- $_ := set $all "probe_listen" (printf "0.0.0.0:%d" (int .values.probePort)) -}}
 {{- end -}}
+{{- if and (eq $store.kind "etcd") (gt (int .values.peerPort) 0) -}}
+{{- $_ := set $all "peer_listen" (printf "0.0.0.0:%d" (int .values.peerPort)) -}}
+{{- end -}}
 {{- if .values.events -}}{{- $_ := set $all "events" true -}}{{- end -}}
 {{- if not (has .way (list "none" "probe")) -}}{{- $_ := set $all "traffic" .way -}}{{- end -}}
 {{- if eq .way "endpoints" -}}
@@ -128,6 +131,9 @@ env:
   {{- include "tenure.env" . | nindent 2 }}
 ports:
   - {name: tenure-probe, containerPort: {{ .values.probePort | int }}}
+  {{- if hasKey .settings "peer_listen" }}
+  - {name: tenure-peer, containerPort: {{ .values.peerPort | int }}, protocol: UDP}
+  {{- end }}
 startupProbe:
   {{- include "tenure.startup_probe" . | nindent 2 }}
 livenessProbe:

@@ -58,7 +58,7 @@ Kubernetes does by default, but said: what an API server has filled in by itself
 {{- if not $ports -}}
 {{- $ports = list -}}
 {{- range .main.ports -}}
-{{- if ne (.name | default "") "tenure-probe" -}}{{- $ports = append $ports . -}}{{- end -}}
+{{- if not (has (.name | default "") (list "tenure-probe" "tenure-peer")) -}}{{- $ports = append $ports . -}}{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- range $ports }}

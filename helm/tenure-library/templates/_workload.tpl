@@ -101,6 +101,9 @@ out is that with Tenure, and all that it needs: ServiceAccount, rights, the Serv
 {{- include "tenure.append" (list $.main "env" .) -}}
 {{- end -}}
 {{- include "tenure.append" (list .main "ports" (dict "name" "tenure-probe" "containerPort" (int .values.probePort))) -}}
+{{- if hasKey .settings "peer_listen" -}}
+{{- include "tenure.append" (list .main "ports" (dict "name" "tenure-peer" "containerPort" (int .values.peerPort) "protocol" "UDP")) -}}
+{{- end -}}
 {{- $_ := set .main "startupProbe" (include "tenure.startup_probe" . | fromYaml) -}}
 {{- end -}}
 

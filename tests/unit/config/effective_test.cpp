@@ -21,6 +21,7 @@ TEST(Effective, ShowsEveryValueAndWhereItCameFrom) {
             "priority: 0                         # default\n"
             "prefer_newer: false                 # default\n"
             "preempt: false                      # default\n"
+            "peer_listen: off                    # default\n"
             "ttl: 15s                            # default\n"
             "renew: 5s                           # default: ttl / 3\n"
             "grace: 2s                           # default: min(2s, ttl / 7)\n"
@@ -48,7 +49,7 @@ TEST(Effective, IsAFileThatLoadsToTheSame) {
            "drift: 0.0125%, drain: 1h30m, stop_signal: SIGINT, on_lost: exit, listen: '[::1]:0', "
            "probe_listen: off, log_format: json, log_level: error}",
            "{store: sqlite, endpoint: /t.db, election: a, priority: -1000000, prefer_newer: true, "
-           "preempt: true}",
+           "preempt: true, peer_listen: '[::1]:5050'}",
            "{store: sqlite, endpoint: /t.db, election: a, target_command_line: 'a: b #\"c', "
            "while_standby: run, on_gain: signal, gain_signal: CONT}",
            "{store: sqlite, endpoint: /t.db, election: a, target_executable: '5'}",

@@ -228,5 +228,23 @@ TEST(Settings, TwoListenersCannotHaveOnePort) {
       IsEmpty());
 }
 
+TEST(Settings, MembersAreToldAtAnAddressThatOthersReach) {
+  EXPECT_FALSE(good(with_flags({})).peer_listen.at);
+  for (const char* any : {"0.0.0.0:4041", "[::]:4041"}) {
+    EXPECT_THAT(problems_of(with_flags({{"--peer-listen", any}})),
+                ElementsAre("--peer-listen: peer_listen " + std::string(any) +
+                            " is an address of every machine; give the one at which the other "
+                            "members reach this machine; in a pod, set TENURE_POD_ADDRESS"));
+    inputs in_a_pod = with_flags({{"--peer-listen", any}});
+    in_a_pod.environment.emplace_back("TENURE_POD_ADDRESS", "10.1.2.3,fd00::3");
+    EXPECT_EQ(text(good(in_a_pod).peer_listen), "10.1.2.3:4041");
+  }
+  const configuration s = good(with_flags({{"--peer-listen", "10.1.2.3:4041"}}));
+  EXPECT_EQ(text(s.peer_listen), "10.1.2.3:4041");
+  ASSERT_EQ(s.warnings.size(), 1U);
+  EXPECT_EQ(render(s.warnings.front()),
+            "--peer-listen: store sqlite makes no use of peer_listen; leave it out");
+}
+
 }  // namespace
 }  // namespace tenure::config::test

@@ -461,5 +461,85 @@ TEST(EtcdMirror, TheLastAcceptanceIsRememberedOverARestore) {
   EXPECT_EQ(m.last_accepted_unix_ms(), 5000);
 }
 
+/// "a" holds with version 4, our place behind it has 6, and a has told us that it is over.
+mirror told_mirror() {
+  mirror m({.name = "db", .slots = 1}, us());
+  replace(m, {key("db/a", "a", 4), key(our_key(), "us", 6), key("db/z", "z", 8)}, 9);
+  m.passed_on();
+  return m;
+}
+
+TEST(EtcdMirrorThatWasTold, CountsThePlaceBehindTheHolderAsTheHolder) {
+  const mirror m = told_mirror();
+  const auto shown = m.observe().holders;
+  ASSERT_EQ(shown.size(), 1U);
+  EXPECT_EQ(shown[0].version, core::version{6});
+  EXPECT_TRUE(shown[0].ours);
+  EXPECT_TRUE(m.contenders()[1].after_release);
+  EXPECT_FALSE(m.has_room());
+  EXPECT_FALSE(m.holds(m.contenders()[0]));
+  EXPECT_FALSE(m.holds(m.contenders()[2]));
+}
+
+TEST(EtcdMirrorThatWasTold, GoesOnWhenTheReleaseComes) {
+  mirror m = told_mirror();
+  apply(m, {went("db/a", 10)});
+  EXPECT_EQ(m.observe().holders.at(0).version, core::version{6});
+  EXPECT_EQ(m.passed().ended, 0U);
+}
+
+TEST(EtcdMirrorThatWasTold, CountsTheOldHolderAgainIfThePlaceIsGone) {
+  mirror m = told_mirror();
+  apply(m, {went(our_key(), 10)});
+  EXPECT_THAT(holders(m), ElementsAre(holder("a", 4)));
+  replace(m, {key("db/a", "a", 4), key(our_key(), "us", 6)}, 11);
+  EXPECT_THAT(holders(m), ElementsAre(holder("a", 4))) << "also if a restore brings it back";
+}
+
+TEST(EtcdMirrorThatWasTold, IsOfTheseTwoKeysAlone) {
+  mirror m = told_mirror();
+  replace(m, {key("db/a", "a", 4), key("db/between", "b", 5), key(our_key(), "us", 6)}, 11);
+  EXPECT_THAT(holders(m), ElementsAre(holder("a", 4)));
+  replace(m, {key("db/a", "a", 4), key(our_key(), "us", 7)}, 12);
+  EXPECT_THAT(holders(m), ElementsAre(holder("a", 4)));
+}
+
+TEST(EtcdMirror, WhoWasToldAndIsGoneBeforeTheReleaseLeavesADoubt) {
+  const key_value record = key("db.tenure", "4 clean none 1 a  6", 11);
+  for (const bool is_there : {false, true}) {
+    mirror m({.name = "db", .slots = 1}, us());
+    replace(m, {}, 1);
+    apply(m, {came("db/a", "a", 4)});
+    apply(m, {came("db/b", "b", 6)});
+    apply(m, {came("db/c", "c", 8)});
+    if (!is_there) apply(m, {went("db/b", 10)});
+    apply(m, {went("db/a", 11), {.erased = false, .kv = record}});
+    EXPECT_EQ(m.contenders().front().identity, is_there ? "b" : "c");
+    EXPECT_EQ(m.contenders().front().after_release, is_there);
+  }
+}
+
+TEST(EtcdMirror, ASealIsThatOfTheKeyWithWhichItWasWritten) {
+  mirror m({.name = "db", .slots = 1}, us());
+  apply(m, {came("db/a", "a", 4), came("db.tenure.seal/7", "one", 4)});
+  ASSERT_NE(m.seal_of(m.contenders()[0]), nullptr);
+  EXPECT_EQ(*m.seal_of(m.contenders()[0]), "one");
+  apply(m, {came("db.tenure.seal/7", "another", 5)});
+  EXPECT_EQ(m.seal_of(m.contenders()[0]), nullptr);
+  apply(m, {went("db.tenure.seal/7", 6)});
+  EXPECT_EQ(m.seal_of(m.contenders()[0]), nullptr);
+}
+
+TEST(EtcdMirror, KnowsWhereAMemberIsTold) {
+  mirror m({.name = "db", .slots = 1}, us());
+  apply(m, {came("db.tenure.members/7", "a", 2), came("db.tenure.ready/7", "5 0 3 at:1", 2)});
+  EXPECT_EQ(m.peer_of("a"), "at:1");
+  EXPECT_EQ(m.peer_of("b"), "");
+  apply(m, {came("db.tenure.members/8", "a", 3), came("db.tenure.ready/8", "5 0 3 at:2", 3)});
+  EXPECT_EQ(m.peer_of("a"), "") << "nobody knows which of the two";
+  apply(m, {went("db.tenure.members/7", 4), went("db.tenure.ready/7", 4)});
+  EXPECT_EQ(m.peer_of("a"), "at:2");
+}
+
 }  // namespace
 }  // namespace tenure::stores::etcd

@@ -29,6 +29,8 @@ const std::vector<room>& table_of_rooms() {
       // Reads manifests with the parser of config.
       {"manifest", {"core", "base", "settings", "config"}},
       {"http", {"core", "base", "settings"}},
+      // What agents tell each other past the store.
+      {"peer", {"core", "base", "settings", "http"}},
       {"stores", {"core", "base", "settings", "http"}},
       // What is done to Kubernetes apart from leases, with any store: it gets a client from above.
       {"kube", {"core", "base", "log", "settings"}},
@@ -41,8 +43,8 @@ const std::vector<room>& table_of_rooms() {
       // Shows what is published; api serves the page without knowing what is on it.
       {"metrics", {"core", "base", "http", "api"}},
       {"runtime",
-       {"core", "base", "log", "settings", "process", "http", "stores", "kube", "guard", "workload",
-        "health", "api", "metrics"}},
+       {"core", "base", "log", "settings", "process", "http", "peer", "stores", "kube", "guard",
+        "workload", "health", "api", "metrics"}},
       {"cli",
        {"core", "base", "settings", "process", "config", "manifest", "http", "guard", "workload",
         "wire", "api", "runtime"}},
@@ -160,6 +162,8 @@ const std::vector<part_of_asio>& parts_of_asio() {
       {"boost/asio/prefer.hpp", {"stores/sqlite/worker.cpp"}},
       {"boost/asio/signal_set.hpp", {"runtime/run_agent.cpp", "cli/client/status_watch.cpp"}},
       {"boost/asio/io_context.hpp", {"http/", "runtime/", "cli/"}},
+      {"boost/asio/ip/udp.hpp", {"peer/udp_channel.cpp"}},
+      {"boost/asio/buffer.hpp", {"http/", "peer/udp_channel.cpp"}},
       {"boost/asio", {"http/"}},
   };
   return table;

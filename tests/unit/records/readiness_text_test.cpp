@@ -25,6 +25,17 @@ TEST(ReadinessText, IsWordsThatAPersonCanRead) {
   EXPECT_EQ(readiness_text({.since_unix_ms = 5, .priority = -1, .started_unix_ms = 3}), "5 -1 3");
 }
 
+TEST(ReadinessText, MaySayWhereItsMemberIsTold) {
+  const core::readiness says{.since_unix_ms = 5, .priority = -1, .started_unix_ms = 3};
+  const std::string text = readiness_text(says, "[::1]:4041");
+  EXPECT_EQ(text, "5 -1 3 [::1]:4041");
+  EXPECT_EQ(parse_readiness(text), says);
+  EXPECT_EQ(peer_in(text), "[::1]:4041");
+  EXPECT_EQ(peer_in(text + " more"), "[::1]:4041");
+  EXPECT_EQ(peer_in(readiness_text(says)), "");
+  EXPECT_EQ(peer_in(""), "");
+}
+
 TEST(ReadinessText, AWordMoreIsOfALaterRelease) {
   EXPECT_EQ(parse_readiness("5 -1 3 and more"),
             (core::readiness{.since_unix_ms = 5, .priority = -1, .started_unix_ms = 3}));

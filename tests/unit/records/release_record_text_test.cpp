@@ -25,6 +25,19 @@ TEST(ReleaseRecordText, SaysWhatWasLeftBehind) {
   EXPECT_EQ(record->said, expected);
 }
 
+TEST(ReleaseRecordText, NamesThePlaceThatWasTold) {
+  for (const std::string heir : {"", "b"}) {
+    const std::string text = release_record_text(
+        version{7}, "a", {.clean = true, .heir = heir, .at_unix_ms = 1}, version{9});
+    EXPECT_EQ(text, "7 clean none 1 a " + heir + " 9");
+    const auto record = parse_release_record(text);
+    ASSERT_TRUE(record) << text;
+    EXPECT_EQ(record->told, version{9});
+    EXPECT_EQ(record->said.heir, heir);
+  }
+  EXPECT_EQ(parse_release_record("7 clean none 1 a b")->told, core::no_version);
+}
+
 TEST(ReleaseRecordText, ANumberAloneIsACleanReleaseOfAnEarlierAgent) {
   const auto record = parse_release_record("42");
   ASSERT_TRUE(record);
@@ -42,7 +55,8 @@ TEST(ReleaseRecordText, AReasonOfALaterAgentIsNotKnown) {
 TEST(ReleaseRecordText, AnythingElseVouchesForNothing) {
   for (const char* text :
        {"", " ", "0", "-1", "42 ", "42x", "x", "42 clean", "42 maybe none 1 a",
-        "42 clean none one a", "42 clean none 1 a b c", "42 clean none 1 a%2",
+        "42 clean none one a", "42 clean none 1 a b c", "42 clean none 1 a b -1",
+        "42 clean none 1 a b ", "42 clean none 1 a b 1 c", "42 clean none 1 a%2",
         "42 clean none 1 a%zz", "18446744073709551616", "42\n", "42 clean none 1"}) {
     EXPECT_FALSE(parse_release_record(text)) << text;
   }

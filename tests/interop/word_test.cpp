@@ -1,0 +1,68 @@
+#include <csignal>
+
+#include "scene.hpp"
+
+/// Members that tell each other the end of a term, beside programs that know nothing of that.
+namespace tenure::tests {
+namespace {
+
+bool was_told(const member& who) {
+  return who.process().said("heard that a term is over");
+}
+bool has_told(const member& who) {
+  return who.process().said("told the next member that the term is over");
+}
+
+TEST_P(Interop, TheNextMemberIsToldWhenATermIsOver) {
+  auto a = telling_tenure("a");
+  ASSERT_TRUE(runs_as(in_, "a")) << a->process().err();
+  const auto b = telling_tenure("b");
+  ASSERT_TRUE(contenders_become(2)) << b->process().err();
+  ASSERT_TRUE(eventually([&] { return a->get("/v1/elections/test").contains(R"("next":"b")"); }));
+  a->process().send(SIGTERM);
+  ASSERT_TRUE(runs_as(in_, "b")) << b->process().err();
+  EXPECT_TRUE(eventually([&] { return was_told(*b); })) << b->process().err();
+  EXPECT_TRUE(has_told(*a)) << a->process().err();
+  ASSERT_TRUE(contenders_become(1));
+
+  // The other way round, by a workload that dies.
+  a = telling_tenure("c");
+  ASSERT_TRUE(contenders_become(2)) << a->process().err();
+  ASSERT_TRUE(eventually([&] { return b->get("/v1/elections/test").contains(R"("next":"c")"); }));
+  const auto workload = b->workload();
+  ASSERT_TRUE(workload);
+  ::kill(*workload, SIGKILL);
+  ASSERT_TRUE(runs_as(in_, "c")) << a->process().err();
+  EXPECT_TRUE(eventually([&] { return was_told(*a); })) << a->process().err();
+}
+
+TEST_P(Interop, AnotherClientBetweenTwoMembersIsServedFirst) {
+  const auto a = telling_tenure("a");
+  ASSERT_TRUE(runs_as(in_, "a")) << a->process().err();
+  const auto other = locked_stamper("other");
+  ASSERT_TRUE(contenders_become(2)) << other->err();
+  const auto b = telling_tenure("b");
+  ASSERT_TRUE(contenders_become(3)) << b->process().err();
+  a->process().send(SIGTERM);
+  ASSERT_TRUE(runs_as(in_, "other")) << other->err();
+  EXPECT_FALSE(has_told(*a)) << a->process().err();
+  for (const pid_t command : children_of(other->pid())) ::kill(command, SIGTERM);
+  ASSERT_TRUE(runs_as(in_, "b")) << b->process().err();
+}
+
+TEST_P(Interop, AnotherClientBehindTheNextMemberWaitsForBoth) {
+  const auto a = telling_tenure("a");
+  ASSERT_TRUE(runs_as(in_, "a")) << a->process().err();
+  const auto b = telling_tenure("b");
+  ASSERT_TRUE(contenders_become(2)) << b->process().err();
+  const auto other = locked_stamper("other");
+  ASSERT_TRUE(contenders_become(3)) << other->err();
+  a->process().send(SIGTERM);
+  ASSERT_TRUE(runs_as(in_, "b")) << b->process().err();
+  b->process().send(SIGTERM);
+  ASSERT_TRUE(runs_as(in_, "other")) << other->err();
+  EXPECT_FALSE(has_told(*b)) << b->process().err();
+}
+
+}  // namespace
+}  // namespace tenure::tests
