@@ -50,12 +50,15 @@ class in_turn : public contestants {
     need(tests::never_two_at_once(now), "two workloads ran at once");
     if (how == ending::vanished) out.ended = now[now.size() - 2].last;
     out.began = now.back().first;
+    if (how != ending::vanished) leave(holder);
     start(holder);
     return out;
   }
 
  protected:
   virtual void start(std::size_t which) = 0;
+  /// Waits until one that was told to end has done so: the next one may begin before that.
+  virtual void leave(std::size_t /*which*/) {}
   virtual void finish(std::size_t holder, ending how) = 0;
   [[nodiscard]] virtual std::string log(std::size_t which) const = 0;
 
@@ -97,6 +100,10 @@ class tenures final : public in_turn {
                                                                     .store = store_,
                                                                     .endpoint = endpoint_,
                                                                     .more = more_});
+  }
+
+  void leave(std::size_t which) override {
+    need(members_[which]->process().wait().has_value(), "an agent does not end: " + log(which));
   }
 
   void finish(std::size_t holder, ending how) override {
