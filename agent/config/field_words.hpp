@@ -41,9 +41,8 @@ inline constexpr std::string_view listen_range =
     "`ADDRESS:PORT`, `[IPV6]:PORT`, `localhost:PORT` or `off`; port 0 takes any free port";
 
 inline constexpr std::string_view peer_range =
-    "`ADDRESS:PORT` or `[IPV6]:PORT` of this machine, as the other members reach it, or `off`; in "
-    "a "
-    "pod `0.0.0.0` is the pod's own address; `etcd` only";
+    "`ADDRESS:PORT` or `[IPV6]:PORT` of this machine, as the other members reach it, or `off`; "
+    "in a pod `0.0.0.0` is the pod's own address; `etcd` only";
 
 inline constexpr std::string_view url_range =
     "`http://HOST[:PORT][/PATH][?QUERY]`; the host is `localhost`, `127.x.y.z` or `[::1]`";

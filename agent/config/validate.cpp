@@ -18,6 +18,10 @@ std::size_t place(setting which) {
   return static_cast<std::size_t>(which);
 }
 
+bool is_any(std::string_view host) {
+  return host == "0.0.0.0" || host == "::";
+}
+
 /// Makes a configuration of raw_settings. Lives for one call of `validate`.
 class assembly {
  public:
@@ -29,7 +33,6 @@ class assembly {
     for (const field& f : fields()) apply(f);
     out_.listen.is_chosen = known_.is_given(setting::listen);
     out_.probe_listen.is_chosen = known_.is_given(setting::probe_listen);
-    out_.peer_listen.is_chosen = known_.is_given(setting::peer_listen);
     check_store();
     check_access(out_, known_);
     warn_of_token();
@@ -251,13 +254,10 @@ class assembly {
                   "listen on 127.0.0.1 unless they must");
     }
     check_allowed_hosts();
-    const auto any = [](const std::string& host) { return host == "0.0.0.0" || host == "::"; };
-    if (settings::listener& peer = out_.peer_listen; peer.at && any(peer.at->host)) {
-      say_own_address(peer);
-    }
     const bool same_port =
         api.at && probe.at && api.at->port != 0 && api.at->port == probe.at->port;
-    if (same_port && (api.at->host == probe.at->host || any(api.at->host) || any(probe.at->host))) {
+    if (same_port &&
+        (api.at->host == probe.at->host || is_any(api.at->host) || is_any(probe.at->host))) {
       known_.reject(
           api.is_chosen ? setting::listen : setting::probe_listen,
           "listen " + text(api) + " and probe_listen " + text(probe) + " are the same port",
@@ -266,15 +266,17 @@ class assembly {
   }
 
   void check_peers() {
-    if (!out_.peer_listen.at || out_.store.empty() || out_.store == "etcd") return;
+    settings::listener& peer = out_.peer_listen;
+    if (!peer.at) return;
+    if (is_any(peer.at->host)) say_own_address(peer);
+    if (out_.store.empty() || out_.store == "etcd") return;
     known_.warn(setting::peer_listen, "store " + out_.store + " makes no use of peer_listen",
                 "leave it out");
   }
 
   /// Other members need an address of this machine alone. In a pod it is known.
   void say_own_address(settings::listener& peer) {
-    const auto& of_pod = out_.kubernetes.pod_addresses;
-    if (!of_pod.empty()) {
+    if (const auto& of_pod = out_.kubernetes.pod_addresses; !of_pod.empty()) {
       peer.at->host = of_pod.front();
       return;
     }

@@ -2,12 +2,13 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/udp.hpp>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
-#include "base/number_text.hpp"
 #include "core/token_bucket.hpp"
 #include "peer/channel.hpp"
 #include "peer/word_codec.hpp"
+#include "settings/endpoint.hpp"
 
 namespace tenure::peer {
 namespace {
@@ -21,15 +22,11 @@ constexpr std::int64_t most_in_a_second = 512;
 
 /// "ADDRESS:PORT", as `settings::text` writes it; nothing if it is not that.
 std::optional<udp::endpoint> endpoint_of(std::string_view text) {
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos) return {};
-  const auto port = base::read_number<std::uint16_t>(text.substr(colon + 1));
-  std::string_view host = text.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  const auto at = settings::parse_endpoint(text, 0, settings::scheme::assumed_http);
+  if (!at || at->port == 0) return {};
   error_code failed;
-  const auto address = boost::asio::ip::make_address(std::string(host), failed);
-  if (failed || !port || *port == 0) return {};
-  return udp::endpoint(address, *port);
+  const auto address = boost::asio::ip::make_address(at->host, failed);
+  return failed ? std::nullopt : std::optional(udp::endpoint(address, at->port));
 }
 
 class udp_channel final : public channel {
@@ -40,7 +37,7 @@ class udp_channel final : public channel {
   }
   ~udp_channel() override {
     error_code ignored;
-    socket_->heard = nullptr;
+    socket_->is_closed = true;
     socket_->socket.close(ignored);
   }
   udp_channel(const udp_channel&) = delete;
@@ -49,7 +46,8 @@ class udp_channel final : public channel {
   [[nodiscard]] std::string address() const override {
     error_code ignored;
     const udp::endpoint at = socket_->socket.local_endpoint(ignored);
-    return settings::text({.host = at.address().to_string(), .port = at.port()});
+    return settings::text(
+        settings::listen_address{.host = at.address().to_string(), .port = at.port()});
   }
 
   void tell(const std::string& to, const core::word& what) override {
@@ -70,9 +68,9 @@ class udp_channel final : public channel {
       socket.async_receive_from(
           boost::asio::buffer(datagram), from,
           [self = shared_from_this()](const error_code& failed, std::size_t size) {
-            if (failed == boost::asio::error::operation_aborted || !self->heard) return;
+            if (self->is_closed) return;
             if (!failed) self->received(size);
-            if (self->heard) self->receive();
+            if (!self->is_closed) self->receive();
           });
     }
 
@@ -83,7 +81,8 @@ class udp_channel final : public channel {
 
     http::asio_loop& loop;
     udp::socket socket;
-    handler heard;
+    const handler heard;
+    bool is_closed = false;  ///< also from within `heard`
     udp::endpoint from;
     core::token_bucket rate{most_at_once, most_in_a_second};
     /// One byte more: what is longer is not a word.

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/word.hpp"
+#include "http/tls/tls_signature.hpp"
 
 /// A word as one datagram. Pure.
 ///
@@ -16,7 +17,7 @@
 ///     name       of the election, 1 to 255 bytes, to the end
 namespace tenure::peer {
 
-inline constexpr std::size_t signature_bytes = 64;
+using http::ed25519::signature_bytes;
 inline constexpr std::size_t most_name_bytes = 255;
 inline constexpr std::size_t most_word_bytes = 4 + 8 + 8 + signature_bytes + most_name_bytes;
 

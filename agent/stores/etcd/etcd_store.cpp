@@ -225,6 +225,7 @@ std::optional<std::string> etcd_store::note_version(const reply_or_failure& what
 void etcd_store::live() {
   self_.cluster_id = base::hex(session_.connection.cluster_id());
   // First: nobody may rely on what was there before the gap.
+  session_.watch_had_gap();
   line_.live();
   const auto tell = [this] {
     opened();
@@ -257,8 +258,8 @@ void etcd_store::release(core::election_index which, core::version version, rele
                          core::time_point deadline, handler<release_outcome> done) {
   TENURE_CHECK(core::place(which) < session_.mirrors.size());
   const auto& held = session_.held(which);
-  const core::version told =
-      held && version == held->version ? words_.tell(which, *held, how) : core::no_version;
+  const bool is_held = held && version == held->version;
+  const core::version told = is_held ? words_.tell(which, *held, how) : core::no_version;
   // A caller that names no term leaves no record.
   const std::string note = version == core::no_version
                                ? ""
@@ -267,9 +268,7 @@ void etcd_store::release(core::election_index which, core::version version, rele
   const std::vector<std::string> others = how.heir.empty() || told != core::no_version
                                               ? std::vector<std::string>()
                                               : session_.seen(which).places_besides(how.heir);
-  if (held && version == held->version) {
-    return erase(which, *held, note, others, deadline, std::move(done));
-  }
+  if (is_held) return erase(which, *held, note, others, deadline, std::move(done));
   // Our term may be over, or the reply that granted one may be lost: read what etcd holds.
   session_.read(
       which, deadline,

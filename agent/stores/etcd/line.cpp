@@ -29,15 +29,8 @@ void line::want(core::election_index which, bool in_line) {
 }
 
 void line::live() {
-  // After a restore revisions are others, and places may be old ones.
-  for (std::uint32_t i = 0; i < places_.size(); ++i) {
-    places_[i].written = 0;
-    mirror& m = session_.mirrors[i];
-    session_.doubted_until[i] = m.revision();
-    const auto& held = session_.held(core::election_index{i});
-    if (!held || core::number(held->version) != m.passed().ours) m.know({});
-  }
-  session_.of_places.reset();
+  // After a restore revisions are others.
+  for (place& one : places_) one.written = 0;
   settle_all();
 }
 

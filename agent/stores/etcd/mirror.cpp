@@ -110,7 +110,7 @@ void mirror::add(const key_value& kv) {
     peers_.insert_or_assign(kv.key, peer_in(kv.value));
   }
   if (kv.key.starts_with(seal_prefix_)) {
-    seals_.insert_or_assign(kv.key, seal{.hash = kv.value, .revision = kv.mod_revision});
+    seals_.insert_or_assign(kv.key, seal{.public_key = kv.value, .revision = kv.mod_revision});
   }
   if (kv.key.starts_with(order_prefix_)) {
     if (auto order = parse_order(kv.key.substr(order_prefix_.size()), kv.value)) {
@@ -141,11 +141,14 @@ void mirror::add(const key_value& kv) {
 }
 
 void mirror::remove(std::string_view key) {
-  if (const auto member = members_.find(key); member != members_.end()) members_.erase(member);
-  if (const auto said = ready_.find(key); said != ready_.end()) ready_.erase(said);
-  if (const auto at = peers_.find(key); at != peers_.end()) peers_.erase(at);
-  if (const auto one = seals_.find(key); one != seals_.end()) seals_.erase(one);
-  if (const auto order = orders_.find(key); order != orders_.end()) orders_.erase(order);
+  const auto forget = [&](auto& all) {
+    if (const auto one = all.find(key); one != all.end()) all.erase(one);
+  };
+  forget(members_);
+  forget(ready_);
+  forget(peers_);
+  forget(seals_);
+  forget(orders_);
   const auto gone = std::ranges::find(contenders_, key, &contender::key);
   if (gone == contenders_.end()) return;
   const bool held = holds(*gone);
@@ -191,7 +194,7 @@ bool mirror::may_be_followed(const contender& gone) const {
 const std::string* mirror::seal_of(const contender& one) const {
   const auto found = seals_.find(seal_key(election_.name, one.lease));
   const bool is_its = found != seals_.end() && found->second.revision == one.create_revision;
-  return is_its ? &found->second.hash : nullptr;
+  return is_its ? &found->second.public_key : nullptr;
 }
 
 std::string mirror::peer_of(std::string_view identity) const {

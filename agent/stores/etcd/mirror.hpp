@@ -153,6 +153,11 @@ class mirror {
     bool ours = false;
   };
 
+  struct seal {
+    std::string public_key;
+    std::uint64_t revision = 0;
+  };
+
   settings::election election_;
   const own_run* self_;
   std::string prefix_;
@@ -165,10 +170,6 @@ class mirror {
   std::map<std::string, listed, std::less<>> members_;     ///< by key
   all_readiness ready_;                                    ///< by key
   std::map<std::string, std::string, std::less<>> peers_;  ///< by the same
-  struct seal {
-    std::string hash;
-    std::uint64_t revision = 0;
-  };
   std::map<std::string, seal, std::less<>> seals_;         ///< by key
   std::map<std::string, kept_order, std::less<>> orders_;  ///< by key
   core::agreement agreed_;

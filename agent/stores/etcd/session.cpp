@@ -86,6 +86,16 @@ mirror session::as_read(core::election_index which, std::span<const key_value> v
   return now;
 }
 
+void session::watch_had_gap() {
+  for (std::uint32_t i = 0; i < mirrors.size(); ++i) {
+    doubted_until[i] = mirrors[i].revision();
+    if (!held_[i] || core::number(held_[i]->version) != mirrors[i].passed().ours) {
+      mirrors[i].know({});
+    }
+  }
+  of_places.reset();
+}
+
 std::string session::new_seal(core::election_index which, std::int64_t lease) {
   if (!with.tell) return {};
   std::string secret;

@@ -103,6 +103,10 @@ class session {
     }));
   }
 
+  /// Call when the watch has opened, for the first time or again: puts in doubt what was there
+  /// before.
+  void watch_had_gap();
+
   /// A new pair of keys for what is about to be written with this lease; returns the public one, as
   /// the seal has it. Empty if nobody is ever told. The last one of an election counts.
   std::string new_seal(core::election_index which, std::int64_t lease);

@@ -30,7 +30,7 @@ const std::vector<room>& table_of_rooms() {
       {"manifest", {"core", "base", "settings", "config"}},
       {"http", {"core", "base", "settings"}},
       // What agents tell each other past the store.
-      {"peer", {"core", "base", "settings", "http"}},
+      {"peer", {"core", "settings", "http"}},
       {"stores", {"core", "base", "settings", "http"}},
       // What is done to Kubernetes apart from leases, with any store: it gets a client from above.
       {"kube", {"core", "base", "log", "settings"}},

@@ -25,6 +25,10 @@ core::word word_of(std::uint64_t ended, const std::string& election = "db") {
           .signature = std::string(signature_bytes, 's')};
 }
 
+std::uint16_t port_of(const std::string& address) {
+  return static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
+}
+
 class Channel : public testing::Test {
  protected:
   std::unique_ptr<channel> open(const std::string& host = "127.0.0.1", std::uint16_t port = 0) {
@@ -48,7 +52,7 @@ class Channel : public testing::Test {
     sockaddr_in at{};
     at.sin_family = AF_INET;
     at.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
-    at.sin_port = ::htons(static_cast<std::uint16_t>(std::stoi(to.substr(to.rfind(':') + 1))));
+    at.sin_port = ::htons(port_of(to));
     EXPECT_EQ(::sendto(from.get(), bytes.data(), bytes.size(), 0,
                        reinterpret_cast<const sockaddr*>(&at), sizeof at),
               static_cast<ssize_t>(bytes.size()));
@@ -109,8 +113,7 @@ TEST_F(Channel, HearsNothingOnceItIsClosed) {
   from->tell(at, word_of(1));
   to.reset();
   from->tell(at, word_of(2));
-  const auto again =
-      open("127.0.0.1", static_cast<std::uint16_t>(std::stoi(at.substr(at.rfind(':') + 1))));
+  const auto again = open("127.0.0.1", port_of(at));
   ASSERT_TRUE(again);
   from->tell(at, word_of(3));
   ASSERT_TRUE(hears(1));
@@ -120,11 +123,8 @@ TEST_F(Channel, HearsNothingOnceItIsClosed) {
 TEST_F(Channel, AnAddressInUseIsAnError) {
   const auto one = open();
   const std::string at = one->address();
-  const auto two = open_udp_channel(
-      loop_,
-      {.host = "127.0.0.1",
-       .port = static_cast<std::uint16_t>(std::stoi(at.substr(at.rfind(':') + 1)))},
-      [](const core::word&) {});
+  const auto two =
+      open_udp_channel(loop_, {.host = "127.0.0.1", .port = port_of(at)}, [](const core::word&) {});
   ASSERT_FALSE(two);
   EXPECT_THAT(two.error(),
               testing::AllOf(testing::StartsWith(at + ": "), testing::HasSubstr("use")));
