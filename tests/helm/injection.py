@@ -89,8 +89,12 @@ class Injection(Scene):
         self.overlay = "helm/tenure-injection"
         Policy.install(self.cluster)
         self.cluster.kubectl("label", "namespace", self.space, "tenure.dev/injection=enabled")
-        # Nobody says when the API server has read policies and labels.
-        until(lambda: self.dry_run(pod())[0] == 201, "the policies are in force", PATIENCE)
+        until(self.is_in_force, "the policies are in force", PATIENCE)
+
+    def is_in_force(self):
+        """Nobody says when the API server has read policies and labels: before it has, a pod is refused, or stays as it was."""
+        status, said = self.dry_run(pod())
+        return status == 201 and "initContainers" in said["spec"]
 
     def dry_run(self, of):
         """Status and answer to the creation of an object that is not kept."""
