@@ -18,7 +18,7 @@ bool same_lease(const std::optional<core::lease>& a, const std::optional<core::l
 bool same_sight(const core::election_view& a, const core::election_view& b) {
   if (!a.seen || !b.seen) return a.seen.has_value() == b.seen.has_value();
   return a.seen->holders == b.seen->holders && a.seen->members == b.seen->members &&
-         seen_gone(a) == seen_gone(b);
+         a.seen->in_line == b.seen->in_line && seen_gone(a) == seen_gone(b);
 }
 
 /// True if the same member comes next.

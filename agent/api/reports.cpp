@@ -128,6 +128,7 @@ wire::election_report report_of(const election_snapshot& election, const snapsho
       .last_term = last_term_of(election),
       .slots = election.slots,
       .next = next_of(election, is),
+      .in_line = election.view.seen && election.view.seen->in_line,
       .members = members_of(election, is, seen),
       .paused = election.view.paused,
       .health = seen.health,

@@ -144,6 +144,8 @@ struct observation {
   agreement agreed{};
   /// Another run uses our identity, and used it before us or holds the lease.
   bool identity_in_use = false;
+  /// We have a place in line, or may have one; see store::stand_in_line.
+  bool in_line = false;
   /// Orders that agents have left for each other's members, sorted by id.
   std::vector<left_order> orders{};
 

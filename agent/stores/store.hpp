@@ -256,10 +256,11 @@ class store {
   /// nothing without `setup::announce`. Until the first call our entry says that we are not ready.
   virtual void announce(core::election_index which, const core::readiness& says) = 0;
 
-  /// Whether we come next in this election when the present holder ends. A store that has a queue
-  /// may keep a place in it for us meanwhile, so that the holder's release is all that is written.
+  /// Whether we come next in this election when the present holder ends. A store that can pass a
+  /// lease on may keep a place in line for us, so that the holder's release is all that is written.
   /// Once the place has become a term, the watch shows a holder that is ours; `acquire` then grants
-  /// it. Does nothing in a store without a queue, and without `setup::announce`.
+  /// it. The watch shows, too, whether there is such a place. Does nothing in other stores, and
+  /// without `setup::announce`.
   virtual void stand_in_line(core::election_index /*which*/, bool /*stands*/) {}
 
   /// Somebody has told this agent a word. If it comes from the holder, and our place is the next

@@ -95,6 +95,8 @@ struct election_report {
   std::optional<past_term> last_term{};         ///< the newest one that has ended
   std::uint64_t slots = 1;
   std::string next{};  ///< the member that comes next; empty: none is known
+  /// This member has a place in line, or may have one; see store::stand_in_line.
+  bool in_line = false;
   std::optional<std::vector<member_report>> members{};  ///< nothing: the store cannot tell
   std::vector<gone_member> gone{};
   bool paused = false;

@@ -68,6 +68,7 @@ static void describe(maybe_const<election_report> auto& of, auto& with) {
   with("slots", of.slots);
   with.slot(of.holder);
   with.or_null("next", of.next);
+  with("in_line", of.in_line);
   with("members", of.members);
   with("gone", of.gone);
   with("paused", of.paused);

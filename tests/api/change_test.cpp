@@ -48,6 +48,7 @@ const std::vector<edit>& edits() {
       {"health reason", [](scene& s) { s.seen.health = api::health_report{.reason = "x"}; }},
       {"paused", [](scene& s) { s.view().paused = true; }},
       {"members", [](scene& s) { s.view().seen->members = members_named({"me"}); }},
+      {"in_line", [](scene& s) { s.view().seen->in_line = true; }},
       {"next", [](scene& s) { s.view().next = core::member{.identity = "b"}; }},
       {"last term",
        [](scene& s) {

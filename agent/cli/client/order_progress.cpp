@@ -47,6 +47,9 @@ class reader {
         if (is_own() && !now_.paused) return {.text = me() + " is not paused yet"};
         if (is_out_of_sight() && !stood_by_) return whether_it_holds();
         if (still_holds()) return {.text = me() + " is paused, but still gives " + it() + " up"};
+        if (is_own() && now_.in_line) {
+          return {.text = me() + " is paused, but still gives its place in line up"};
+        }
         return after_pause();
       case core::order_action::resign:
       case core::order_action::transfer:

@@ -47,12 +47,13 @@ class etcd_store final : public store {
         campaigns_(session_),
         renewals_(session_),
         subscriptions_(session_.loop, session_.endpoints, session_.mirrors, session_.ranges,
-                       session_.connection),
+                       session_.connection,
+                       [this](core::election_index which) { return line_.may_stand(which); }),
         agreements_(session_),
         orders_(session_),
         membership_(session_.loop, session_.endpoints, session_.self.ids, session_.with.identity,
                     session_.with.peer_address, session_.with.ttl, session_.with.elections),
-        line_(session_),
+        line_(session_, [this](core::election_index which) { subscriptions_.changed(which); }),
         words_(session_, line_) {}
 
   ~etcd_store() override { close(); }
@@ -150,6 +151,7 @@ class etcd_store final : public store {
   void changed(core::election_index which) {
     campaigns_.changed(which);
     line_.changed(which);
+    words_.changed(which);
     if (!session_.closed()) subscriptions_.changed(which);
   }
   void live();

@@ -19,7 +19,11 @@ dated_key dated(const contender& of) {
 
 }  // namespace
 
-line::line(session& of) : session_(of), places_(of.with.elections.size()), timer_(of.loop) {}
+line::line(session& of, std::function<void(core::election_index)> changed)
+    : session_(of),
+      changed_(std::move(changed)),
+      places_(of.with.elections.size()),
+      timer_(of.loop) {}
 
 void line::want(core::election_index which, bool in_line) {
   place& one = places_[core::place(which)];
@@ -40,6 +44,15 @@ bool line::is_firm(core::election_index which, const contender& own) const {
          own.lease == one.lease && session_.seen(which).revision() >= one.written &&
          own.create_revision > session_.doubted_until[core::place(which)] &&
          own.create_revision != session_.released[core::place(which)];
+}
+
+bool line::may_stand(core::election_index which) const {
+  const place& one = places_[core::place(which)];
+  const mirror& m = session_.seen(which);
+  const auto waits = [&](const contender& c) {
+    return c.ours && c.lease == one.lease && !m.holds(c);
+  };
+  return one.is_busy || m.revision() < one.written || std::ranges::any_of(m.contenders(), waits);
 }
 
 /// Writes or deletes our place if what the watch shows is not what is wanted.
@@ -89,6 +102,7 @@ void line::take(core::election_index which) {
   if (lease_ == 0) return make_lease();
   const mirror& m = session_.seen(which);
   places_[core::place(which)].lease = lease_;
+  session_.loop.post(session_.guarded([this, which] { changed_(which); }));
   request(which,
           place_transaction(session_.spec(which), lease_, session_.with.identity, m.basis_now(),
                             dated(m.contenders().front()), session_.new_seal(which, lease_)));
@@ -132,6 +146,7 @@ void line::request(core::election_index which, const transaction& what) {
         const auto done = reply ? parse_transaction(reply->body) : std::unexpected(malformed{});
         if (done && done->succeeded) one.written = done->header.revision;
         if (one.has_news) settle(which);
+        changed_(which);
       }));
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -30,7 +31,9 @@ namespace tenure::stores::etcd {
 /// Used on the session's loop only.
 class line {
  public:
-  explicit line(session& of);
+  /// `changed` is called in a later turn of the loop, when we may have got a place that the watch
+  /// does not show yet.
+  line(session& of, std::function<void(core::election_index)> changed);
 
   /// Whether we are to stand in line in this election, from now on.
   void want(core::election_index which, bool in_line);
@@ -41,6 +44,9 @@ class line {
   /// True if this is our place, nothing that we have sent can still delete it, and the watch has
   /// had no gap since it was written.
   [[nodiscard]] bool is_firm(core::election_index which, const contender& own) const;
+
+  /// True if we have a place, or may have one, in this election.
+  [[nodiscard]] bool may_stand(core::election_index which) const;
 
   /// The watch has opened, for the first time or again.
   void live();
@@ -79,6 +85,7 @@ class line {
   void later();
 
   session& session_;
+  std::function<void(core::election_index)> changed_;
   std::vector<place> places_;  ///< by election
   base::timer timer_;
   std::int64_t lease_ = 0;        ///< the lease of the places; 0: none

@@ -15,12 +15,14 @@ constexpr core::duration look_patience = std::chrono::seconds(5);
 
 subscriptions::subscriptions(base::event_loop& on, cluster& through,
                              const std::vector<mirror>& mirrors,
-                             const std::vector<key_range>& ranges, watcher& connection)
+                             const std::vector<key_range>& ranges, watcher& connection,
+                             std::function<bool(core::election_index)> in_line)
     : loop_(on),
       cluster_(through),
       mirrors_(mirrors),
       ranges_(ranges),
       watcher_(connection),
+      in_line_(std::move(in_line)),
       all_(mirrors.size()) {}
 
 void subscriptions::add(core::election_index which, watch_handler seen) {
@@ -77,6 +79,7 @@ void subscriptions::changed(core::election_index which) {
     who.present.reset();
   }
   core::observation now = m.observe();
+  now.in_line = in_line_(which);
   if (who.shown == now) return;
   who.shown = now;
   // A copy: the handler may open the watch again.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,8 +25,10 @@ namespace tenure::stores::etcd {
 /// close the store.
 class subscriptions {
  public:
+  /// `in_line` says whether we have a place in line in an election, or may have one.
   subscriptions(base::event_loop& on, cluster& through, const std::vector<mirror>& mirrors,
-                const std::vector<key_range>& ranges, watcher& connection);
+                const std::vector<key_range>& ranges, watcher& connection,
+                std::function<bool(core::election_index)> in_line);
 
   /// Opens the watch of one election, or opens it again.
   void add(core::election_index which, watch_handler seen);
@@ -65,6 +68,7 @@ class subscriptions {
   const std::vector<mirror>& mirrors_;
   const std::vector<key_range>& ranges_;
   watcher& watcher_;
+  std::function<bool(core::election_index)> in_line_;
   std::vector<subscribers> all_;
   std::vector<opening> to_look_;
   std::uint64_t openings_ = 0;

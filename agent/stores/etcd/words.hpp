@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/vocabulary.hpp"
@@ -23,6 +25,10 @@ class words {
  public:
   words(session& of, const line& places);
 
+  /// The mirror of this election has changed. Signs the word for the next one, if there is another
+  /// one now, so that a release does not wait for that.
+  void changed(core::election_index which);
+
   /// Call when a term of ours is about to be released. Tells the next one, if the term was ended
   /// cleanly and there is one that can be told. Returns the place that was told of this term, now
   /// or when it was about to be released for the first time; `no_version`: none.
@@ -40,12 +46,30 @@ class words {
     core::version told = core::no_version;
   };
 
+  /// A word, and to whom it is to be told.
+  struct letter {
+    core::word what;
+    std::string identity;
+    std::string address;
+  };
+
+  struct signed_word {
+    std::int64_t lease = 0;  ///< of the term
+    core::word what;         ///< without a signature: none was signed
+  };
+
+  /// For the member that is next behind this term of ours, not signed yet; nothing: nobody is, or
+  /// can be told.
+  [[nodiscard]] std::optional<letter> letter_for_next(core::election_index which,
+                                                      const held_term& own) const;
+  void sign(core::election_index which, const held_term& own, core::word& what);
   core::version tell_next(core::election_index which, const held_term& own,
                           const release_details& how);
 
   session& session_;
   const line& line_;
-  std::vector<release> releases_;  ///< the last one, by election
+  std::vector<release> releases_;    ///< the last one, by election
+  std::vector<signed_word> signed_;  ///< the same
 };
 
 }  // namespace tenure::stores::etcd

@@ -1,5 +1,7 @@
 // The place in line of the member that comes next.
 
+#include <gmock/gmock.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -61,6 +63,24 @@ TEST_P(EtcdLine, TheReleaseIsTheGrantToWhoStandsInLine) {
   EXPECT_GT(next.version, old.version);
   EXPECT_TRUE(next.released_cleanly);
   EXPECT_EQ(words(renew(*b, next.version, renewal_time)), "renewed");
+}
+
+TEST_P(EtcdLine, TheWatchShowsWhetherThereIsAPlace) {
+  const auto [a, b, by_b, old] = stand_in_line();
+  const auto last_says = [&](bool in_line) {
+    return loop_.run_until([&] { return by_b->seen.back().in_line == in_line; });
+  };
+  EXPECT_TRUE(last_says(true));
+  (*b)->stand_in_line(first, false);
+  EXPECT_TRUE(by_b->seen.back().in_line) << "the key is there still";
+  EXPECT_TRUE(last_says(false));
+  EXPECT_THAT(contenders(), testing::ElementsAre("a"));
+  // From when it is asked for, as nobody knows when etcd will write it.
+  (*b)->stand_in_line(first, true);
+  EXPECT_TRUE(last_says(true));
+  EXPECT_TRUE(become({"a", "b"}));
+  a->release(old.version, {.clean = true});
+  EXPECT_TRUE(last_says(false)) << "it is a term";
 }
 
 TEST_P(EtcdLine, AReleaseThatIsNotCleanLeavesADoubt) {

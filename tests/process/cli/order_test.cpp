@@ -82,6 +82,10 @@ TEST_P(Order, APausedMemberHoldsNothingUntilItIsResumed) {
   const finished r = order(*a_, {"resign", "--aside", "10m"});
   EXPECT_EQ(r.status, 0) << r.err;
   EXPECT_THAT(r.out, HasSubstr("c holds test now"));
+  // The others, c among them, may learn a little later what a has seen.
+  ASSERT_TRUE(eventually([&] {
+    return c_->is_active() && b_->get("/v1/elections/test").contains(R"("holder":"c")");
+  }));
   EXPECT_THAT(order(*b_, {"resume"}).out, HasSubstr("b campaigns for test again; c holds"));
   const finished next = order(*c_, {"pause"});
   EXPECT_EQ(next.status, 0) << next.err;

@@ -110,6 +110,16 @@ TEST(OrderProgress, APauseOfAStandbyWaitsForNobody) {
   EXPECT_EQ(r.text, "a is paused; nobody holds db now");
 }
 
+TEST(OrderProgress, APauseIsDoneWhenThePlaceInLineIsGivenBack) {
+  wire::election_report now = seen("candidate", {{.identity = "b", .version = core::version{7}}});
+  const wire::election_report before = now;
+  now.paused = true;
+  now.in_line = true;
+  EXPECT_EQ(read(pause, now, before).is, progress::under_way);
+  now.in_line = false;
+  EXPECT_EQ(read(pause, now, before).is, progress::done);
+}
+
 TEST(OrderProgress, AResumptionIsDoneWhenTheMemberCampaigns) {
   wire::election_report now = seen("candidate", {{.identity = "b", .version = core::version{7}}});
   now.paused = true;

@@ -73,6 +73,7 @@ election_report full(const std::string& t) {
                                  .reason = t},
           .slots = 3,
           .next = t,
+          .in_line = true,
           .members =
               std::vector<member_report>{{.identity = t,
                                           .state = t,
