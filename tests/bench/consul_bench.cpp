@@ -60,6 +60,7 @@ void measure_hand_overs(const servers::server_release& release, int rounds) {
     std::printf("%s\n", kind.what);
     print_row("  tenure", all.ours, "ms");
     print_row("  consul lock", all.theirs, "ms");
+    print_parts(all);
     const double ratio = median(all.ours) / median(all.theirs);
     std::printf("  ratio %.2f, goal at most %.2f: %s\n", ratio, hand_over_goal,
                 verdict(ratio <= hand_over_goal));

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <thread>
 #include <utility>
@@ -21,6 +22,9 @@ using tests::stamped_run;
 
 constexpr std::array<const char*, 2> names{"a", "b"};
 
+/// Longer than a hand-over. Looking for its end earlier would take time of what is measured.
+constexpr std::chrono::milliseconds before_looking{50};
+
 [[noreturn]] void give_up(const std::string& why) {
   std::fprintf(stderr, "bench: %s\n", why.c_str());
   std::exit(1);
@@ -28,6 +32,24 @@ constexpr std::array<const char*, 2> names{"a", "b"};
 
 void need(bool condition, const std::string& why) {
   if (!condition) give_up(why);
+}
+
+/// When the last line with these words was written, on CLOCK_BOOTTIME; 0: there is none.
+std::int64_t time_of(const std::string& words, const std::string& log) {
+  const auto found = log.rfind(words);
+  if (found == std::string::npos) return 0;
+  const auto line = log.rfind('\n', found) + 1;  // 0 if there is none
+  const auto time = log.find_first_of("0123456789", line);
+  std::tm when{};
+  const char* const rest = ::strptime(log.c_str() + time, "%Y-%m-%dT%H:%M:%S.", &when);
+  if (rest == nullptr) return 0;
+  constexpr std::int64_t million = 1'000'000;
+  const std::int64_t written =
+      std::int64_t{::timegm(&when)} * 1000 * million + std::int64_t{std::atoi(rest)} * million;
+  const auto wall = std::chrono::system_clock::now().time_since_epoch();
+  // What a log leaves out of a millisecond, half of it on average.
+  return written + million / 2 + boot_nanoseconds() -
+         std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count();
 }
 
 /// What both kinds have in common: the stamps tell who holds.
@@ -38,6 +60,7 @@ class in_turn : public contestants {
     const auto holder = static_cast<std::size_t>(before.back().identity == names[0] ? 0 : 1);
     turn out{.ended = boot_nanoseconds()};
     finish(holder, how);
+    if (how != ending::vanished) std::this_thread::sleep_for(before_looking);
     std::vector<stamped_run> now;
     const auto taken_over = [&] {
       return tests::eventually([&] {
@@ -50,6 +73,7 @@ class in_turn : public contestants {
     need(tests::never_two_at_once(now), "two workloads ran at once");
     if (how == ending::vanished) out.ended = now[now.size() - 2].last;
     out.began = now.back().first;
+    note_parts(holder, out);
     if (how != ending::vanished) leave(holder);
     start(holder);
     return out;
@@ -60,6 +84,7 @@ class in_turn : public contestants {
   /// Waits until one that was told to end has done so: the next one may begin before that.
   virtual void leave(std::size_t /*which*/) {}
   virtual void finish(std::size_t holder, ending how) = 0;
+  virtual void note_parts(std::size_t /*holder*/, turn& /*of*/) {}
   [[nodiscard]] virtual std::string log(std::size_t which) const = 0;
 
   void start_first() {
@@ -117,6 +142,11 @@ class tenures final : public in_turn {
       case ending::vanished:
         return m.pull_the_plug();
     }
+  }
+
+  void note_parts(std::size_t holder, turn& of) override {
+    of.seen_dead = time_of("\"the workload ", log(holder));
+    of.granted = time_of("\"active under version", log(1 - holder));
   }
 
   [[nodiscard]] std::string log(std::size_t which) const override {
@@ -264,6 +294,9 @@ class electors final : public in_turn {
 samples measure(contestants& ours, contestants& theirs, ending how, int rounds,
                 std::chrono::milliseconds rest) {
   samples out;
+  const auto add = [rounds](double& to, std::int64_t nanoseconds) {
+    to += static_cast<double>(nanoseconds) / 1e6 / rounds;
+  };
   for (int round = 0; round < rounds; ++round) {
     for (const bool is_ours : {true, false}) {
       contestants& who = is_ours ? ours : theirs;
@@ -271,9 +304,19 @@ samples measure(contestants& ours, contestants& theirs, ending how, int rounds,
       std::this_thread::sleep_for(rest);  // what follows a start is over
       const contestants::turn t = who.hand_over(how);
       (is_ours ? out.ours : out.theirs).push_back(static_cast<double>(t.began - t.ended) / 1e6);
+      if (t.seen_dead == 0 || t.granted == 0) continue;
+      add(out.until_seen_dead, t.seen_dead - t.ended);
+      add(out.until_granted, t.granted - t.seen_dead);
+      add(out.until_began, t.began - t.granted);
     }
   }
   return out;
+}
+
+void print_parts(const samples& all) {
+  std::printf(
+      "  of which, on average: death seen %.1f ms, granted %.1f ms, first instruction %.1f ms\n",
+      all.until_seen_dead, all.until_granted, all.until_began);
 }
 
 std::unique_ptr<contestants> two_tenures(const std::string& store,

@@ -32,6 +32,10 @@ class contestants {
   struct turn {
     std::int64_t ended = 0;
     std::int64_t began = 0;
+    /// When the holder's agent knew that its workload was dead, and the other's that it held: by
+    /// their logs, so to a millisecond. 0: there is no such log.
+    std::int64_t seen_dead = 0;
+    std::int64_t granted = 0;
   };
   virtual turn hand_over(ending how) = 0;
 };
@@ -40,7 +44,14 @@ class contestants {
 struct samples {
   std::vector<double> ours;
   std::vector<double> theirs;
+  /// The parts of ours, each with the mean of its times.
+  double until_seen_dead = 0;
+  double until_granted = 0;  ///< from then on
+  double until_began = 0;    ///< from then on
 };
+
+/// "  of which, on average: ..."
+void print_parts(const samples& all);
 
 /// In turn, so that both see the same machine. `rest`: between the start of who waits and the end
 /// of who holds.

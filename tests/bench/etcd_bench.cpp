@@ -180,6 +180,7 @@ void measure_hand_overs(const servers::server_release& release, int rounds, cons
     const samples all = measure(*ours, *theirs, kind.how, rounds);
     std::printf("%s, ", with);
     print(kind.what, all);
+    print_parts(all);
     const double ratio = median(all.ours) / median(all.theirs);
     std::printf("  ratio %.2f, goal at most %.2f: %s\n", ratio, goal, verdict(ratio <= goal));
   }
