@@ -44,11 +44,34 @@ void campaigns::acquire(core::election_index which, core::time_point deadline,
 }
 
 void campaigns::begin(const attempt_ptr& a) {
+  if (take_place(a)) return;
   const mirror& m = shared_.seen(a->which);
   // The mirror may lag: it may still show what we have released, or a term of ours that is over.
   const bool may_hold_at_once = shared_.watches.live(a->which) && m.trouble().empty() &&
                                 m.has_room() && m.agrees() && m.find_own() == nullptr;
   may_hold_at_once ? campaign(a, m.basis_now()) : look_first(a);
+}
+
+/// Takes up the place in line that the watch shows as a term. Its session is then that of our
+/// terms; if other terms of ours have another, the new term moves to that one (`adopt`). Returns
+/// whether the term was granted; if half of its time is over, it is renewed first.
+bool campaigns::take_place(const attempt_ptr& a) {
+  const mirror& m = shared_.seen(a->which);
+  const slot_holder* own = m.find_own();
+  if (!shared_.watches.live(a->which) || own == nullptr || !shared_.of_places ||
+      shared_.of_places->id != own->session || own->mark != shared_.self.mark) {
+    return false;
+  }
+  const kept_session sure = *std::exchange(shared_.of_places, std::nullopt);
+  shared_.place_sessions.give_away();
+  if (!shared_.holds_nothing()) return false;
+  shared_.sessions.take(sure);
+  if (shared_.loop.now() - sure.sent_at >= sure.ttl / 2) return false;
+  const slot_holder term = *own;
+  held_term& held = shared_.hold(a->which, term);
+  held.is_clean = m.began_clean() == term.version;
+  won(a, held, sure);
+  return true;
 }
 
 void campaigns::look_first(const attempt_ptr& a) {
@@ -139,6 +162,7 @@ void campaigns::delayed(const attempt_ptr& a) {
 /// session if that can be relied on, and if nobody has written something else into its key. Whether
 /// the session of an earlier run has no TTL, its renewal says.
 void campaigns::adopt(const attempt_ptr& a, const looked& now, const slot_holder& own) {
+  a->is_clean = now.at.began_clean() == own.version;
   const bool is_overwritten = own.mark != shared_.self.mark;
   const bool may_be_relied_on =
       shared_.sessions.is_fresh(own.session) || shared_.with.consul.without_ttl;
@@ -162,7 +186,7 @@ void campaigns::adopt(const attempt_ptr& a, const looked& now, const slot_holder
                           if (!shared_.sessions.is_fresh(own.session)) return move(a, own, on);
                           kept_session session = **kept;
                           session.sent_at = std::min(session.sent_at, seen_at);
-                          won(a, shared_.hold(a->which, own), session);
+                          found(a, own, session);
                         }));
 }
 
@@ -200,7 +224,13 @@ void campaigns::moved(const attempt_ptr& a, const slot_holder& own, const kept_s
   next.session = to.id;
   next.index = now.modify_index;
   next.lock_index = now.lock_index;
-  won(a, shared_.hold(a->which, next), to);
+  found(a, next, to);
+}
+
+void campaigns::found(const attempt_ptr& a, const slot_holder& own, const kept_session& kept) {
+  held_term& held = shared_.hold(a->which, own);
+  held.is_clean = held.is_clean || a->is_clean;
+  won(a, held, kept);
 }
 
 void campaigns::won(const attempt_ptr& a, const held_term& held, const kept_session& kept) {

@@ -10,9 +10,9 @@ namespace tenure::stores::consul {
 
 /// `acquire` for Consul.
 ///
-/// An agent asks for a lock only when it would hold at once, so a standby needs no session and
-/// sends nothing. A campaign obtains the session first, then takes the slot in one transaction that
-/// relies on what it has seen.
+/// An agent asks for a lock only when it would hold at once, so a standby sends nothing. A campaign
+/// obtains the session first, then takes the slot in one transaction that relies on what it has
+/// seen. A place in line that has become a term (line.hpp) is taken up without any request.
 ///
 /// Used on its loop only.
 class campaigns {
@@ -30,10 +30,12 @@ class campaigns {
     core::time_point deadline{};
     handler<acquire_outcome> done;
     int tries = 0;
+    bool is_clean = false;  ///< nothing of an earlier term ran when the one that was found began
   };
   using attempt_ptr = std::shared_ptr<attempt>;
 
   void begin(const attempt_ptr& a);
+  bool take_place(const attempt_ptr& a);
   void look_first(const attempt_ptr& a);
   void judge(const attempt_ptr& a, const looked& now);
   void campaign(const attempt_ptr& a, const basis& on);
@@ -47,6 +49,7 @@ class campaigns {
   void move(const attempt_ptr& a, const slot_holder& own, const basis& on);
   void moved(const attempt_ptr& a, const slot_holder& own, const kept_session& to,
              const transaction_reply& what);
+  void found(const attempt_ptr& a, const slot_holder& own, const kept_session& kept);
   void won(const attempt_ptr& a, const held_term& held, const kept_session& kept);
   void fail(const attempt_ptr& a, std::string why);
   void finish(const attempt_ptr& a, acquire_outcome outcome);

@@ -9,6 +9,7 @@
 #include "stores/consul/agreements.hpp"
 #include "stores/consul/campaigns.hpp"
 #include "stores/consul/layout.hpp"
+#include "stores/consul/line.hpp"
 #include "stores/consul/membership.hpp"
 #include "stores/consul/orders.hpp"
 #include "stores/consul/releases.hpp"
@@ -42,18 +43,20 @@ class consul_store final : public store {
                const std::vector<settings::endpoint>& endpoints)
       : shared_(
             on, connect, std::move(with), endpoints,
-            {.changed = [this](core::election_index which) { subscriptions_.changed(which); },
+            {.changed = [this](core::election_index which) { changed(which); },
              .live = [this](core::election_index which) { live(which); },
              .broken = [this](const auto& which, const call_failure& what) { broken(which, what); },
              .heard = [this] { heard(); }}),
         campaigns_(shared_),
         renewals_(shared_),
         releases_(shared_),
-        subscriptions_(shared_),
         agreements_(shared_),
         orders_(shared_),
         membership_(shared_.loop, shared_.agents, shared_.self.identity, shared_.self.mark,
-                    shared_.with.ttl, shared_.with.elections) {
+                    shared_.with.ttl, shared_.with.elections),
+        line_(shared_, membership_),
+        subscriptions_(shared_, line_) {
+    membership_.on_offer([this](core::election_index which) { subscriptions_.changed(which); });
     shared_.sessions.on_gone([this](const std::string& id) { renewals_.session_is_gone(id); });
   }
 
@@ -120,13 +123,19 @@ class consul_store final : public store {
     if (shared_.with.announce) membership_.say(which, says);
   }
 
+  void stand_in_line(core::election_index which, bool stands) override {
+    if (shared_.with.announce) line_.want(which, stands);
+  }
+
   void leave(core::time_point deadline, handler<release_outcome> done) override {
+    line_.close();
     // A session that may hold something ends by itself: to destroy it would be a release.
     if (shared_.holds_nothing()) shared_.sessions.end(deadline, [] {});
     membership_.leave(deadline, std::move(done));
   }
 
   void close() override {
+    line_.close();
     membership_.close();
     campaigns_.close();
     subscriptions_.close();
@@ -143,6 +152,10 @@ class consul_store final : public store {
   [[nodiscard]] std::string misplaced() const;
   void refuse_to_open(std::string why);
   void opened();
+  void changed(core::election_index which) {
+    line_.changed(which);
+    subscriptions_.changed(which);
+  }
   void live(core::election_index which);
   void stand_by();
   void broken(const std::vector<core::election_index>& which, const call_failure& what);
@@ -154,10 +167,11 @@ class consul_store final : public store {
   campaigns campaigns_;
   renewals renewals_;
   releases releases_;
-  subscriptions subscriptions_;
   agreements agreements_;
   orders orders_;
   membership membership_;
+  line line_;
+  subscriptions subscriptions_;
   description self_;
   bool is_ready_ = false;  ///< the session is kept ready
   handler<std::expected<description, open_error>>
@@ -236,6 +250,7 @@ void consul_store::describe_server(const reply_or_failure& what) {
 /// Connected, for the first time or again.
 void consul_store::live(core::election_index which) {
   opened();
+  if (!shared_.closed()) line_.changed(which);
   if (!shared_.closed()) subscriptions_.live(which);
   if (!shared_.closed() && shared_.with.announce) stand_by();
 }
@@ -252,6 +267,9 @@ void consul_store::broken(const std::vector<core::election_index>& which,
   if (is_final(what.meaning)) refuse_to_open(what.why);
   if (opening_) self_.warnings.push_back("Consul cannot be used yet, retrying: " + what.why);
   opened();
+  for (const core::election_index one : which) {
+    if (!shared_.closed()) line_.changed(one);
+  }
   if (!shared_.closed()) subscriptions_.broken(which, what.why);
 }
 

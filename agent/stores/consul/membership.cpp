@@ -28,7 +28,8 @@ membership::membership(base::event_loop& on, cluster& through, std::string ident
       ttl_(std::clamp(ttl, least_ttl, most_ttl)),
       elections_(elections),
       timer_(loop_),
-      own_(elections.size()) {}
+      own_(elections.size()),
+      places_(elections.size()) {}
 
 template <class Handler>
 auto membership::guarded(Handler what) {
@@ -82,9 +83,25 @@ void membership::say(core::election_index which, const core::readiness& what) {
   write_news();
 }
 
-lock membership::entry_of(std::size_t election) const {
+void membership::offer(core::election_index which, std::string session) {
+  place& its = places_[core::place(which)];
+  if (its.offer == session) return;
+  its.offer = std::move(session);
+  own_.renew(core::place(which));
+  write_news();
+}
+
+bool membership::may_offer(core::election_index which) const {
+  const place& its = places_[core::place(which)];
+  return its.is_shown || !its.offer.empty();
+}
+
+lock membership::entry_of(std::size_t election) {
+  place& its = places_[election];
+  its.is_shown = its.is_shown || !its.offer.empty();
+  its.is_taken_back = its.offer.empty();
   return {.key = ready_key(elections_[election].name, session_),
-          .value = readiness_text(own_.says(election)),
+          .value = readiness_text(own_.says(election), its.offer),
           .session = session_};
 }
 
@@ -92,14 +109,24 @@ lock membership::entry_of(std::size_t election) const {
 void membership::write_news() {
   if (!is_listed_ || !alive_) return;
   std::vector<operation> news;
-  for (const std::size_t i : own_.begin_write(most_operations)) news.emplace_back(entry_of(i));
+  const std::vector<std::size_t> which = own_.begin_write(most_operations);
+  for (const std::size_t i : which) news.emplace_back(entry_of(i));
   if (news.empty()) return;
   cluster_.call(cluster_.transaction(news), loop_.now() + call_patience,
-                guarded([this](const reply_or_failure& what) {
+                guarded([this, which](const reply_or_failure& what) {
                   const bool is_done = what && what->status == 200;
                   own_.end_write(is_done);
-                  if (is_done) write_news();
+                  if (!is_done) return;
+                  for (const std::size_t i : which) written(i);
+                  write_news();
                 }));
+}
+
+void membership::written(std::size_t election) {
+  place& its = places_[election];
+  if (!its.is_shown || !its.is_taken_back) return;
+  its.is_shown = false;
+  if (on_offer_) on_offer_(core::election_index{static_cast<std::uint32_t>(election)});
 }
 
 void membership::keep() {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/event_loop.hpp"
@@ -33,16 +35,34 @@ class membership {
   /// What we say of ourselves in this election from now on.
   void say(core::election_index which, const core::readiness& what);
 
+  /// The session that we offer in this election from now on, as the one that comes next; empty:
+  /// none. See line.hpp.
+  void offer(core::election_index which, std::string session);
+
+  /// True if others see an offer of ours in this election, or may see one.
+  [[nodiscard]] bool may_offer(core::election_index which) const;
+
+  /// Called when that has changed, in a later turn of the loop.
+  void on_offer(std::function<void(core::election_index)> what) { on_offer_ = std::move(what); }
+
   /// Removes our name, by the deadline or not at all. `done` is called in a later turn of the loop.
   void leave(core::time_point deadline, handler<release_outcome> done);
 
   void close();
 
  private:
+  struct place {
+    std::string offer;  ///< empty: none
+    /// An entry with an offer was sent, and one without is not known to have been written since.
+    bool is_shown = false;
+    bool is_taken_back = false;  ///< the entry that was sent last has no offer
+  };
+
   void made(const reply_or_failure& what);
   void write_from(std::size_t first);
   void write_news();
-  [[nodiscard]] lock entry_of(std::size_t election) const;
+  void written(std::size_t election);
+  [[nodiscard]] lock entry_of(std::size_t election);
   void keep();
   void kept(const reply_or_failure& what);
   void again();
@@ -58,6 +78,8 @@ class membership {
   const std::vector<settings::election>& elections_;
   base::timer timer_;
   own_entries own_;
+  std::vector<place> places_;  ///< by election
+  std::function<void(core::election_index)> on_offer_;
   bool appears_ = false;    ///< a session is asked for or there
   std::string session_;     ///< empty: none yet
   bool is_listed_ = false;  ///< our names are written

@@ -35,6 +35,7 @@ void mirror::replace(std::span<const key_value> all, std::uint64_t index) {
   index_ = index;
   read(all);
   vacancies_ = core::vacancies(free_slots());
+  began_clean_ = core::no_version;
 }
 
 void mirror::follow(std::span<const key_value> all, std::uint64_t index) {
@@ -66,6 +67,10 @@ void mirror::follow(std::span<const key_value> all, std::uint64_t index) {
                        slots() == slots_before && turns() - (made ? 0 : turns_before) <= seen;
   // Others may have held meanwhile, and nobody knows how they ended.
   if (!saw_all) vacancies_ = core::vacancies(free_slots() + came);
+  if (came > 0) {
+    const bool is_clean = shape_ == lock_shape::single && vacancies_.doubtful() == 0;
+    began_clean_ = is_clean ? holders_.front().version : core::no_version;
+  }
   for (std::uint32_t i = 0; i < came; ++i) vacancies_.taken();
   vacancies_.limit(free_slots());
 }
@@ -89,6 +94,7 @@ void mirror::read(std::span<const key_value> all) {
   ousted_.clear();
   members_.clear();
   ready_.clear();
+  offers_.clear();
   orders_.clear();
   accepted_ = {};
   agreement_index_ = 0;
@@ -227,10 +233,16 @@ void mirror::read_record(const key_value& kv) {
     signature by = parse_signature(kv.value);
     members_[kv.key] = {.identity = std::move(by.identity),
                         .session = kv.session,
+                        .mark = by.mark,
                         .create_index = kv.create_index,
                         .ours = by.mark == self_->mark};
   } else if (kv.key.starts_with(ready_prefix(election_.name)) && !kv.session.empty()) {
-    if (const auto says = parse_readiness(kv.value)) ready_.insert_or_assign(kv.session, *says);
+    const auto says = parse_readiness(kv.value);
+    if (!says) return;
+    ready_.insert_or_assign(kv.session, *says);
+    std::string session = peer_in(kv.value);
+    if (says->since_unix_ms == 0 || !is_session_id(session)) return;
+    offers_[kv.session] = {.session = std::move(session), .index = kv.modify_index};
   }
 }
 
@@ -276,6 +288,20 @@ basis mirror::basis_now() const {
           .ousted = ousted_,
           .is_clean = vacancies_.doubtful() == 0,
           .slot = free_slot(holders_, &slot_holder::slot)};
+}
+
+std::optional<place_offer> mirror::offer_of(std::string_view heir) const {
+  if (shape_ != lock_shape::single) return {};
+  std::optional<place_offer> out;
+  std::uint64_t first = UINT64_MAX;
+  for (const auto& [key, one] : members_) {
+    const auto its = offers_.find(one.session);
+    const bool is_meant = heir.empty() || one.identity == heir;
+    if (one.ours || !is_meant || its == offers_.end() || its->second.index >= first) continue;
+    first = its->second.index;
+    out = {.session = its->second.session, .identity = one.identity, .mark = one.mark};
+  }
+  return out;
 }
 
 bool mirror::lock_is_left_as(std::string_view text, std::uint64_t lock_index) const {

@@ -62,6 +62,14 @@ struct basis {
   std::uint32_t slot = 0;  ///< a slot that no holder has
 };
 
+/// What a member offers that comes next: its session, for which the holder may lock the key when it
+/// releases its own lock.
+struct place_offer {
+  std::string session;
+  std::string identity;
+  std::string mark;
+};
+
 /// An order under the election's prefix of orders.
 struct kept_order {
   core::left_order order;
@@ -120,6 +128,14 @@ class mirror {
 
   [[nodiscard]] basis basis_now() const;
 
+  /// The offer of another member that is ready: of `heir`, or if that is empty, the one that was
+  /// written first. Nothing: there is none, or the election is not one lock.
+  [[nodiscard]] std::optional<place_offer> offer_of(std::string_view heir) const;
+
+  /// The present term of a lock that began when nothing of an earlier one still ran; `no_version`:
+  /// that is not known of it.
+  [[nodiscard]] core::version began_clean() const { return began_clean_; }
+
   [[nodiscard]] core::agreement agreed() const;
   /// The index of the agreement's key; 0: there is none.
   [[nodiscard]] std::uint64_t agreement_index() const { return agreement_index_; }
@@ -140,8 +156,14 @@ class mirror {
   struct listed {
     std::string identity;
     std::string session;
+    std::string mark;
     std::uint64_t create_index = 0;
     bool ours = false;
+  };
+
+  struct offered {
+    std::string session;
+    std::uint64_t index = 0;  ///< it was written last at this index
   };
 
   struct written_key {
@@ -182,6 +204,7 @@ class mirror {
   std::vector<std::string> ousted_;                        ///< sessions
   std::map<std::string, listed, std::less<>> members_;     ///< by key
   all_readiness ready_;                                    ///< by session
+  std::map<std::string, offered, std::less<>> offers_;     ///< by session
   std::map<std::string, kept_order, std::less<>> orders_;  ///< by key
   core::agreement accepted_;  ///< versions that an operator has accepted
   std::uint64_t agreement_index_ = 0;
@@ -191,6 +214,7 @@ class mirror {
   written_key expected_;  ///< by us, and not seen yet
   std::int64_t last_accepted_unix_ms_ = 0;
   core::time_point retry_at_ = core::never;
+  core::version began_clean_ = core::no_version;
   core::vacancies vacancies_;  ///< at first, nothing is known about any slot
 };
 

@@ -26,6 +26,8 @@ void releases::release(core::election_index which, core::version version,
   // A caller that names no term leaves no record.
   if (version != core::no_version) {
     a->note = release_record_text(version, shared_.self.identity, how);
+    a->heir = how.heir;
+    a->is_passed_on = true;
   }
   const mirror& m = shared_.seen(which);
   const auto& held = shared_.held(which);
@@ -54,8 +56,14 @@ void releases::look(const attempt_ptr& a) {
 }
 
 void releases::give_up(const attempt_ptr& a, const mirror& at, const slot_holder& own) {
+  const auto next = a->is_passed_on ? at.offer_of(a->heir) : std::nullopt;
   const auto what = release_transaction(shared_.spec(a->which).name, at.basis_now(), own.key,
-                                        own.index, own.session, a->note);
+                                        own.index, own.session, a->note, next);
+  // It is no place of ours that a campaign may take up.
+  if (shared_.of_places && shared_.of_places->id == own.session) {
+    shared_.of_places.reset();
+    shared_.place_sessions.give_away();
+  }
   shared_.transact(
       what, a->deadline,
       [this, a, version = own.version](std::expected<transaction_reply, unknown> reply) {
@@ -66,6 +74,8 @@ void releases::give_up(const attempt_ptr& a, const mirror& at, const slot_holder
           return finish(a, released{});
         }
         const failed_operation& why = reply->failed.front();
+        // The one that comes next has none any more.
+        if (why.why == failure::no_session) a->is_passed_on = false;
         if (why.why == failure::other) {
           return finish(a, unknown{shared_.agents.present() + " refuses to release \"" +
                                    shared_.spec(a->which).name + "\": " + why.what});

@@ -9,7 +9,8 @@ namespace tenure::stores::consul {
 
 /// `release` for Consul: one transaction that unlocks the key, or takes us out of the semaphore,
 /// and leaves the record. It relies on the key's index, so that one executed late cannot touch a
-/// later term. The session stays.
+/// later term. The session stays. If a member stands in line, the same transaction locks the key
+/// for it.
 ///
 /// Used on its loop only.
 class releases {
@@ -24,6 +25,8 @@ class releases {
     core::election_index which{};
     core::version version = core::no_version;  ///< `no_version`: all that our session holds
     std::string note;
+    std::string heir{};         ///< see `release_details`
+    bool is_passed_on = false;  ///< to who stands in line, if anybody does
     core::time_point deadline{};
     handler<release_outcome> done;
     int tries = 0;

@@ -161,11 +161,17 @@ std::vector<operation> move_transaction(std::string_view election, const basis& 
 
 std::vector<operation> release_transaction(std::string_view election, const basis& on,
                                            const std::string& key, std::uint64_t index,
-                                           const std::string& session, const std::string& note) {
+                                           const std::string& session, const std::string& note,
+                                           const std::optional<place_offer>& next) {
   std::vector<operation> out;
   if (key == lock_key(election)) {
     out = {check_index{.key = key, .index = index},
            unlock{.key = key, .value = "", .flags = lock_flags, .session = session}};
+    if (next) {
+      const std::string text = signature_text({.identity = next->identity, .mark = next->mark});
+      out.emplace_back(
+          lock{.key = key, .value = text, .flags = lock_flags, .session = next->session});
+    }
   } else {
     semaphore body = on.body;
     std::erase(body.holders, session);

@@ -65,10 +65,12 @@ std::vector<operation> move_transaction(std::string_view election, const basis& 
                                         const slot_holder& own, const std::string& session);
 
 /// Releases the term with that key, if the key (and the lock key of a semaphore) is as we know it.
-/// Writes `note` in the same step unless that is empty.
+/// Writes `note` in the same step unless that is empty. With `next`, a lock is that member's in the
+/// same step; the transaction fails if its session has ended.
 std::vector<operation> release_transaction(std::string_view election, const basis& on,
                                            const std::string& key, std::uint64_t index,
-                                           const std::string& session, const std::string& note);
+                                           const std::string& session, const std::string& note,
+                                           const std::optional<place_offer>& next = {});
 
 /// Changes the number of slots, if the lock key and the keys of the holders are as we know them.
 /// Precondition: no more slots are held. Holders keep their sessions and versions.

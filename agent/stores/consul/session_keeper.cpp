@@ -104,6 +104,11 @@ void session_keeper::keep(const std::string& id, core::time_point deadline,
       priority::urgent);
 }
 
+void session_keeper::take(const kept_session& what) {
+  made_.insert(what.id);
+  present_ = what;
+}
+
 void session_keeper::forget(std::string_view id) {
   if (present_ && present_->id == id) present_.reset();
   for (auto* all : {&ours_, &made_, &endless_}) {

@@ -26,7 +26,8 @@ struct kept_session {
 /// Nothing: Consul says that the session is gone. An error: unknown, and why.
 using kept_or_failure = std::expected<std::optional<kept_session>, std::string>;
 
-/// Our session: one for all elections that are held, made for the first campaign.
+/// A session of ours: one for all elections that are held, made for the first campaign. Another
+/// keeper has the one of our places in line.
 ///
 /// A session that no term uses is not renewed unless it is kept ready, and ends by itself within
 /// twice its TTL; until then the next campaign may use it. Only `end` destroys one.
@@ -68,6 +69,13 @@ class session_keeper {
 
   /// Called when Consul has said of a session that it is gone, before the handler of that renewal.
   void on_gone(std::function<void(const std::string& id)> what) { on_gone_ = std::move(what); }
+
+  /// The present session is another keeper's from now on; the next call of `obtain` makes one.
+  void give_away() { present_.reset(); }
+
+  /// A session that another keeper has given away is the present one from now on. Precondition: no
+  /// term uses the one before, which ends by itself.
+  void take(const kept_session& what);
 
   /// Call when the session is gone: the next campaign gets another one.
   void forget(std::string_view id);

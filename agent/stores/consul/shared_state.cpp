@@ -14,6 +14,16 @@ namespace {
 constexpr std::size_t calls_per_election = 3;
 constexpr std::size_t other_calls = 64;
 
+session_wish wish_of(const setup& with) {
+  return {.name = "tenure " + with.identity,
+          .ttl = with.consul.without_ttl ? std::nullopt : std::optional(with.ttl),
+          .lock_delay = with.consul.lock_delay,
+          .then = with.consul.behavior == settings::session_behavior::remove ? behavior::remove
+                                                                             : behavior::release,
+          .node_checks = with.consul.node_checks,
+          .service_checks = with.consul.service_checks};
+}
+
 std::vector<mirror> mirrors_of(const std::vector<settings::election>& elections,
                                const own_run& self) {
   std::vector<mirror> out;
@@ -32,16 +42,8 @@ shared_state::shared_state(base::event_loop& where, const http::http_connector& 
       agents(loop, connect, servers, with.secure, with.consul, with.name_space,
              with.elections.size() * calls_per_election + other_calls,
              folders_of(with.elections).size(), with.hears),
-      sessions(
-          loop, agents,
-          {.name = "tenure " + with.identity,
-           .ttl = with.consul.without_ttl ? std::nullopt : std::optional(with.ttl),
-           .lock_delay = with.consul.lock_delay,
-           .then = with.consul.behavior == settings::session_behavior::remove ? behavior::remove
-                                                                              : behavior::release,
-           .node_checks = with.consul.node_checks,
-           .service_checks = with.consul.service_checks},
-          with.ttl, self.sessions),
+      sessions(loop, agents, wish_of(with), with.ttl, self.sessions),
+      place_sessions(loop, agents, wish_of(with), with.ttl, self.sessions),
       mirrors(mirrors_of(with.elections, self)),
       watches(loop, agents, mirrors, folders_of(with.elections),
               with.ttl / core::store_looks_per_ttl, std::move(on)),
@@ -51,6 +53,7 @@ void shared_state::close() {
   if (!alive_) return;
   alive_.reset();
   sessions.close();
+  place_sessions.close();
   watches.close();
   agents.close();
 }

@@ -110,12 +110,18 @@ class shared_state {
     }));
   }
 
+  /// The session of our places in line, as sure as that of a term after a renewal: it was made or
+  /// renewed when that was sent, and no place had become a term by then that the watches have not
+  /// shown. Nothing: no session is, or it is the session of a term now.
+  std::optional<kept_session> of_places;
+
   // In order of dependency.
   base::event_loop& loop;
   const setup with;
   own_run self;
   cluster agents;
   session_keeper sessions;
+  session_keeper place_sessions;
   std::vector<mirror> mirrors;  ///< per election
   watcher watches;
 

@@ -22,6 +22,7 @@ void subscriptions::changed(core::election_index which) {
   subscriber& who = of(which);
   if (!who.seen || who.waits) return;
   core::observation now = shared_.seen(which).observe();
+  now.in_line = line_.may_stand(which);
   if (who.shown == now) return;
   who.shown = now;
   // A copy: the handler may open the watch again.

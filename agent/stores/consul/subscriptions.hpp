@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "stores/consul/line.hpp"
 #include "stores/consul/shared_state.hpp"
 #include "stores/store.hpp"
 
@@ -20,7 +21,9 @@ namespace tenure::stores::consul {
 /// close the store.
 class subscriptions {
  public:
-  explicit subscriptions(shared_state& of) : shared_(of), all_(of.with.elections.size()) {}
+  /// `places` must outlive it.
+  subscriptions(shared_state& of, const line& places)
+      : shared_(of), line_(places), all_(of.with.elections.size()) {}
 
   /// Opens the watch of one election, or opens it again.
   void add(core::election_index which, watch_handler seen);
@@ -47,6 +50,7 @@ class subscriptions {
   [[nodiscard]] subscriber& of(core::election_index which) { return all_[core::place(which)]; }
 
   shared_state& shared_;
+  const line& line_;
   std::vector<subscriber> all_;
   std::uint64_t openings_ = 0;
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);

@@ -22,6 +22,9 @@ class own_entries {
     one.says = what;
   }
 
+  /// What else is written beside that is new.
+  void renew(std::size_t election) { all_[election].is_new = true; }
+
   [[nodiscard]] const core::readiness& says(std::size_t election) const {
     return all_[election].says;
   }

@@ -76,6 +76,70 @@ TEST_F(ConsulMirror, ACleanReleaseThatWasWatchedIsBelieved) {
   EXPECT_EQ(m.basis_now().index, 12U);
 }
 
+TEST_F(ConsulMirror, ALockThatIsPassedOnBeginsAsItsHolderHasEnded) {
+  for (const bool clean : {true, false}) {
+    mirror m = of();
+    m.replace({{lock(10, other_session, 1)}}, 10);
+    m.follow({{lock(12, our_session, 2), record(12, 10, clean)}}, 12);
+    EXPECT_EQ(m.began_clean(), clean ? core::version{12} : core::no_version);
+    // The next one, of which nobody says how this one has ended.
+    m.follow({{lock(14, third_session, 3), record(12, 10, clean)}}, 14);
+    EXPECT_EQ(m.began_clean(), core::no_version);
+  }
+}
+
+TEST_F(ConsulMirror, APassedLockIsInDoubtIfAHolderWasMissedOrTheWatchWas) {
+  mirror m = of();
+  m.replace({{lock(10, other_session, 1)}}, 10);
+  m.follow({{lock(14, our_session, 3), record(14, 10, true)}}, 14);
+  EXPECT_EQ(m.began_clean(), core::no_version) << "somebody held between them";
+  m.replace({{lock(10, other_session, 1)}}, 10);
+  m.follow({{lock(12, our_session, 2), record(12, 10, true)}}, 12);
+  m.replace({{lock(12, our_session, 2), record(12, 10, true)}}, 12);
+  EXPECT_EQ(m.began_clean(), core::no_version);
+}
+
+TEST_F(ConsulMirror, OffersOfOthersThatAreReadyAreTakenInTheOrderInWhichTheyWereMade) {
+  const auto member = [](const std::string& session, const std::string& who) {
+    return key_value{.key = "db/.tenure/members/" + session,
+                     .value = who + " tenure-" + who,
+                     .create_index = 3,
+                     .modify_index = 3,
+                     .session = session};
+  };
+  const auto entry = [](const std::string& session, std::uint64_t index, const std::string& says) {
+    return key_value{.key = "db/.tenure/ready/" + session,
+                     .value = says,
+                     .create_index = 3,
+                     .modify_index = index,
+                     .session = session};
+  };
+  const std::string place = "dddddddd-1111-1111-1111-111111111111";
+  const std::string earlier = "eeeeeeee-1111-1111-1111-111111111111";
+  mirror m = of();
+  m.replace(
+      {{lock(10, our_session, 1, "a"), member(third_session, "c"), member(other_session, "b"),
+        entry(third_session, 9, "5 0 1 " + place), entry(other_session, 8, "7 0 1 " + earlier)}},
+      10);
+  ASSERT_TRUE(m.offer_of(""));
+  EXPECT_EQ(m.offer_of("")->session, earlier);
+  EXPECT_EQ(m.offer_of("")->identity, "b");
+  EXPECT_EQ(m.offer_of("")->mark, "tenure-b");
+  EXPECT_EQ(m.offer_of("c")->session, place);
+  EXPECT_FALSE(m.offer_of("d"));
+  // Not ready; something that is no session; an offer of ours.
+  m.replace({{lock(10, our_session, 1, "a"), member(third_session, "c"), member(other_session, "a"),
+              member(our_session, "b"), entry(third_session, 9, "0 0 1 " + place),
+              entry(our_session, 9, "5 0 1 127.0.0.1:4041")}},
+            10);
+  EXPECT_FALSE(m.offer_of(""));
+  mirror several = of(2);
+  several.replace({{semaphore_key(9, 2, {}, 1), member(third_session, "c"),
+                    entry(third_session, 9, "5 0 1 " + place)}},
+                  9);
+  EXPECT_FALSE(several.offer_of("")) << "nobody knows whose slot it would be";
+}
+
 TEST_F(ConsulMirror, TheSameStateReadAnewIsNotBelieved) {
   mirror m = of();
   m.replace({{lock(10, other_session, 1)}}, 10);
@@ -411,6 +475,19 @@ TEST(ConsulRequests, AReleaseThatIsExecutedLateFindsALaterTermChanged) {
   EXPECT_EQ(std::get<write>(of_a_slot[1]).index, 9U);
   EXPECT_EQ(std::get<write>(of_a_slot[1]).value, R"({"Limit":2,"Holders":{"x":true},"Changes":5})");
   EXPECT_EQ(std::get<erase>(of_a_slot[2]).index, 8U);
+}
+
+TEST(ConsulRequests, ALockIsPassedOnInTheStepThatReleasesIt) {
+  const place_offer next{.session = "n", .identity = "c d", .mark = "tenure-c"};
+  const auto all = release_transaction("db", free_lock(7), "db/.lock", 7, "s", "note", next);
+  ASSERT_EQ(all.size(), 4U);
+  EXPECT_EQ(std::get<check_index>(all[0]).index, 7U);
+  EXPECT_EQ(std::get<unlock>(all[1]).session, "s");
+  EXPECT_EQ(std::get<lock>(all[2]).session, "n");
+  EXPECT_EQ(std::get<lock>(all[2]).flags, lock_flags);
+  EXPECT_EQ(parse_signature(std::get<lock>(all[2]).value).identity, "c d");
+  EXPECT_EQ(parse_signature(std::get<lock>(all[2]).value).mark, "tenure-c");
+  EXPECT_EQ(std::get<write>(all[3]).key, "db/.tenure/release");
 }
 
 TEST(ConsulRequests, FewElectionsAreWatchedAloneAndManyByTheirFolders) {

@@ -59,6 +59,15 @@ TEST(OwnEntries, AreWrittenWhenTheyChange) {
   EXPECT_EQ(own.says(1).since_unix_ms, 5);
 }
 
+TEST(OwnEntries, AreWrittenAnewForWhatElseIsInThem) {
+  own_entries own(2);
+  own.renew(1);
+  EXPECT_THAT(own.begin_write(9), ElementsAre(1));
+  own.renew(1);
+  own.end_write(true);
+  EXPECT_THAT(own.begin_write(9), ElementsAre(1));
+}
+
 TEST(OwnEntries, AreWrittenOneAfterTheOther) {
   own_entries own(2);
   own.say(0, {.since_unix_ms = 5});
