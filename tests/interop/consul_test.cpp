@@ -193,6 +193,24 @@ TEST_P(ConsulInterop, WeAreGrantedAnotherClientsLockWhenItsLockDelayIsOver) {
   expect_one_at_a_time();
 }
 
+/// The lock is never free between a holder and the member that stands in line.
+TEST_P(ConsulInterop, ConsulLockThatWaitsComesAfterAMemberInLine) {
+  const auto a = tenure("a", ttl_beyond_patience);
+  ASSERT_TRUE(runs_as(in_, "a")) << a->process().err();
+  const auto other = locked_stamper("other");
+  ASSERT_TRUE(foreign_sessions_become(1)) << other->err();
+  const auto b = tenure("b", ttl_beyond_patience);
+  ASSERT_TRUE(eventually([&] {
+    return b->get("/v1/elections/test").find(R"("in_line":true)") != std::string::npos;
+  })) << b->process().err();
+  end_workload_of(*a);
+  ASSERT_TRUE(runs_as(in_, "b")) << b->process().err();
+  EXPECT_FALSE(has_run("other"));
+  end_workload_of(*b);
+  ASSERT_TRUE(runs_as(in_, "other")) << other->err() << b->process().err();
+  expect_one_at_a_time();
+}
+
 TEST_P(ConsulInterop, EverybodyRunsOnceAndAlone) {
   std::vector<std::unique_ptr<member>> ours;
   std::vector<std::unique_ptr<program>> theirs;

@@ -128,7 +128,7 @@ class consul_store final : public store {
   }
 
   void leave(core::time_point deadline, handler<release_outcome> done) override {
-    line_.close();
+    line_.leave(deadline);
     // A session that may hold something ends by itself: to destroy it would be a release.
     if (shared_.holds_nothing()) shared_.sessions.end(deadline, [] {});
     membership_.leave(deadline, std::move(done));

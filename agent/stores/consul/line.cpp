@@ -18,7 +18,9 @@ line::line(shared_state& of, membership& names)
     : shared_(of), names_(names), wanted_(of.with.elections.size()), timer_(of.loop) {}
 
 void line::want(core::election_index which, bool in_line) {
-  if (shared_.with.consul.without_ttl || wanted_[core::place(which)] == in_line) return;
+  const bool is_listed = wanted_.size() <= most_announced;
+  if (!is_listed || shared_.with.consul.without_ttl || wanted_[core::place(which)] == in_line)
+    return;
   wanted_[core::place(which)] = in_line;
   settle(which);
 }
@@ -71,7 +73,6 @@ void line::renew() {
     const core::election_index which{i};
     if (!names_.may_offer(which)) continue;
     if (!shared_.watches.live(which)) return later();
-    both->which.push_back(which);
     locks.emplace_back(fetch{lock_key(shared_.spec(which).name)});
   }
   if (!shared_.of_places || locks.empty() || has_unseen_term_) return later();
@@ -105,6 +106,13 @@ void line::ended(const round& what) {
   kept_session kept = ***what.kept;
   kept.sent_at = std::min(kept.sent_at, (*what.locks)->sent_at);
   shared_.of_places = std::move(kept);
+}
+
+void line::leave(core::time_point deadline) {
+  timer_.cancel();
+  wanted_.assign(wanted_.size(), false);
+  shared_.of_places.reset();
+  shared_.place_sessions.end(deadline, [] {});
 }
 
 /// Also the time at which what was not written is tried again.

@@ -45,6 +45,10 @@ class line {
   /// True if we have a place, or may have one, in this election.
   [[nodiscard]] bool may_stand(core::election_index which) const;
 
+  /// Ends the session of the places, by the deadline or not at all. What was passed on to it since,
+  /// and nothing has been started for, is released with that.
+  void leave(core::time_point deadline);
+
   void close() { timer_.cancel(); }
 
  private:
@@ -53,7 +57,6 @@ class line {
     std::string session;
     std::optional<kept_or_failure> kept;
     std::optional<std::expected<transacted, unknown>> locks;
-    std::vector<core::election_index> which;
   };
 
   [[nodiscard]] bool stands(core::election_index which) const;

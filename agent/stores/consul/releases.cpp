@@ -59,7 +59,7 @@ void releases::give_up(const attempt_ptr& a, const mirror& at, const slot_holder
   const auto next = a->is_passed_on ? at.offer_of(a->heir) : std::nullopt;
   const auto what = release_transaction(shared_.spec(a->which).name, at.basis_now(), own.key,
                                         own.index, own.session, a->note, next);
-  // It is no place of ours that a campaign may take up.
+  // A campaign may not take it for a place in line that has become a term.
   if (shared_.of_places && shared_.of_places->id == own.session) {
     shared_.of_places.reset();
     shared_.place_sessions.give_away();

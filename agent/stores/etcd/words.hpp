@@ -54,7 +54,7 @@ class words {
   };
 
   struct signed_word {
-    std::int64_t lease = 0;  ///< of the term
+    std::int64_t lease = 0;  ///< that of the term
     core::word what;         ///< without a signature: none was signed
   };
 

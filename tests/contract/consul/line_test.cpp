@@ -137,6 +137,19 @@ TEST_P(ConsulLine, WhoHasLeftTheLineIsPassedNothing) {
   EXPECT_EQ(holder(), "");
 }
 
+TEST_P(ConsulLine, WhoLeavesIsPassedNothing) {
+  const auto [a, b, by_a, by_b, old] = stand_in_line();
+  const std::vector<std::string> its = places();
+  b->leave();
+  for (const std::string& one : its) {
+    EXPECT_TRUE(eventually(loop_, [&] {
+      return cluster_->call("GET", "/v1/session/info/" + one).body.find(one) == std::string::npos;
+    }));
+  }
+  EXPECT_EQ(words(a->release(0, old.version)), "released");
+  EXPECT_EQ(holder(), "");
+}
+
 TEST_P(ConsulLine, AMemberThatIsNamedComesBeforeTheOneInLine) {
   const auto [a, b, by_a, by_b, old] = stand_in_line();
   a->release(old.version, {.clean = true, .heir = "c"});

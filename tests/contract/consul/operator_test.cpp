@@ -225,7 +225,9 @@ TEST_P(ConsulOperator, AHolderOfASemaphoreWhoseSessionEndedIsPrunedWithItsKey) {
   const std::string dead =
       first.sequencer.substr(std::string("db0/").size(), std::string::npos).substr(0, 36);
   destroy(dead);
-  EXPECT_THAT(words(a->renew(term(first.version))), is_session_loss());
+  // The look may be answered first, and b, which holds the other slot, is all that it shows.
+  EXPECT_THAT(words(a->renew(term(first.version))),
+              testing::AnyOf(is_session_loss(), "lost: taken_over"));
   const stores::grant next = c->hold();
   EXPECT_FALSE(next.released_cleanly);
   EXPECT_EQ(cluster_->call("GET", "/v1/kv/db0/" + dead).status, 404);
