@@ -164,6 +164,22 @@ inline bool nobody(const core::observation& seen) {
   return seen.holders.empty();
 }
 
+/// One member holds, and this one.
+inline auto held_by(const std::string& identity) {
+  return [identity](const core::observation& seen) {
+    return seen.holders.size() == 1 && seen.holders[0].identity == identity;
+  };
+}
+
+/// a holds, and b stands in line; both watch.
+struct line_of_two {
+  std::unique_ptr<member> a;
+  std::unique_ptr<member> b;
+  std::shared_ptr<sightings> by_a;
+  std::shared_ptr<sightings> by_b;
+  stores::grant old;  ///< the term of a
+};
+
 /// Polls, while the loop runs: others than the loop may make it true.
 [[nodiscard]] bool eventually(loop& on, const std::function<bool()>& what);
 

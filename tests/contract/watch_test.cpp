@@ -9,12 +9,6 @@ namespace {
 
 using stores::grant;
 
-auto held_by(const std::string& identity) {
-  return [identity](const core::observation& seen) {
-    return seen.holders.size() == 1 && seen.holders[0].identity == identity;
-  };
-}
-
 TEST_P(StoreContract, WatchShowsThePresentStateFirst) {
   auto a = join(settings("a"));
   auto b = join(settings("b"));

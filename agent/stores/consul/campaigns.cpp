@@ -58,19 +58,15 @@ void campaigns::begin(const attempt_ptr& a) {
 bool campaigns::take_place(const attempt_ptr& a) {
   const mirror& m = shared_.seen(a->which);
   const slot_holder* own = m.find_own();
-  if (!shared_.watches.live(a->which) || own == nullptr || !shared_.of_places ||
-      shared_.of_places->id != own->session || own->mark != shared_.self.mark) {
+  if (!shared_.watches.live(a->which) || own == nullptr || own->mark != shared_.self.mark) {
     return false;
   }
-  const kept_session sure = *std::exchange(shared_.of_places, std::nullopt);
-  shared_.place_sessions.give_away();
-  if (!shared_.holds_nothing()) return false;
-  shared_.sessions.take(sure);
-  if (shared_.loop.now() - sure.sent_at >= sure.ttl / 2) return false;
-  const slot_holder term = *own;
-  held_term& held = shared_.hold(a->which, term);
-  held.is_clean = m.began_clean() == term.version;
-  won(a, held, sure);
+  const auto sure = shared_.take_from_places(own->session);
+  if (!sure || !shared_.holds_nothing()) return false;
+  shared_.sessions.take(*sure);
+  if (shared_.loop.now() - sure->sent_at >= sure->ttl / 2) return false;
+  a->is_clean = m.began_clean() == own->version;
+  found(a, *own, *sure);
   return true;
 }
 

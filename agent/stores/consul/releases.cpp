@@ -60,10 +60,7 @@ void releases::give_up(const attempt_ptr& a, const mirror& at, const slot_holder
   const auto what = release_transaction(shared_.spec(a->which).name, at.basis_now(), own.key,
                                         own.index, own.session, a->note, next);
   // A campaign may not take it for a place in line that has become a term.
-  if (shared_.of_places && shared_.of_places->id == own.session) {
-    shared_.of_places.reset();
-    shared_.place_sessions.give_away();
-  }
+  shared_.take_from_places(own.session);
   shared_.transact(
       what, a->deadline,
       [this, a, version = own.version](std::expected<transaction_reply, unknown> reply) {

@@ -1,6 +1,7 @@
 #include "stores/consul/shared_state.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "stores/consul/absences.hpp"
 #include "stores/consul/layout.hpp"
@@ -123,6 +124,12 @@ held_term& shared_state::hold(core::election_index which, const slot_holder& own
   held->is_session_gone = false;
   mirrors[core::place(which)].expect(own.key, own.index);
   return *held;
+}
+
+std::optional<kept_session> shared_state::take_from_places(std::string_view id) {
+  if (!of_places || of_places->id != id) return {};
+  place_sessions.give_away();
+  return std::exchange(of_places, std::nullopt);
 }
 
 void shared_state::session_is_gone(std::string_view id) {

@@ -74,6 +74,10 @@ class shared_state {
   /// The term of `own`, which Consul shows as ours, is held from now on.
   held_term& hold(core::election_index which, const slot_holder& own);
 
+  /// The session of our places, if it is this one: it is that of no place any more. Nothing: it is
+  /// another one.
+  std::optional<kept_session> take_from_places(std::string_view id);
+
   /// Consul says that this session is gone.
   void session_is_gone(std::string_view id);
 

@@ -24,14 +24,6 @@ class ConsulLine : public ConsulScene {
     return out;
   }
 
-  /// a holds, and b stands in line; both watch.
-  struct line_of_two {
-    std::unique_ptr<member> a;
-    std::unique_ptr<member> b;
-    std::shared_ptr<sightings> by_a;
-    std::shared_ptr<sightings> by_b;
-    stores::grant old;  ///< the term of a
-  };
   line_of_two stand_in_line() {
     start();
     line_of_two out{.a = join_as("a"), .b = join_as("b"), .by_a = {}, .by_b = {}, .old = {}};
@@ -69,11 +61,7 @@ class ConsulLine : public ConsulScene {
   }
 
   bool shows(const sightings& what, const std::string& holder) {
-    return loop_.run_until([&] {
-      return what.shows([&](const auto& o) {
-        return o.holders.size() == 1 && o.holders.front().identity == holder;
-      });
-    });
+    return loop_.run_until([&] { return what.shows(held_by(holder)); });
   }
 };
 

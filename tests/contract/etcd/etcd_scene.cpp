@@ -43,12 +43,6 @@ std::string warnings_of(const std::expected<stores::description, stores::open_er
   return all;
 }
 
-std::function<bool(const core::observation&)> held_by(const std::string& identity) {
-  return [identity](const core::observation& seen) {
-    return seen.holders.size() == 1 && seen.holders[0].identity == identity;
-  };
-}
-
 bool etcd_scene::eventually(const std::function<bool()>& condition) {
   boost::asio::steady_timer look(loop_.context());
   std::function<void()> again = [&] {

@@ -32,8 +32,6 @@ std::string words(const std::expected<stores::description, stores::open_error>& 
 /// All warnings in one text.
 std::string warnings_of(const std::expected<stores::description, stores::open_error>& outcome);
 
-std::function<bool(const core::observation&)> held_by(const std::string& identity);
-
 /// A password in a file of its own directory.
 struct password_file {
   void write(const std::string& password) const;

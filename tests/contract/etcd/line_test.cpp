@@ -27,15 +27,10 @@ class EtcdLine : public EtcdNode {
     return out;
   }
 
-  /// a holds, and b stands in line, and watches.
-  struct line_of_two {
-    std::unique_ptr<member> a;
-    std::unique_ptr<member> b;
-    std::shared_ptr<sightings> by_b;
-    stores::grant old;  ///< the term of a
-  };
   line_of_two stand_in_line(core::duration ttl_of_b = long_ttl) {
-    line_of_two out{.a = join_as("a"), .b = join_as("b", ttl_of_b), .by_b = {}, .old = {}};
+    line_of_two out{
+        .a = join_as("a"), .b = join_as("b", ttl_of_b), .by_a = {}, .by_b = {}, .old = {}};
+    out.by_a = out.a->watch();
     out.by_b = out.b->watch();
     out.old = out.a->hold();
     (*out.b)->stand_in_line(first, true);
@@ -52,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(Servers, EtcdLine, testing::ValuesIn(servers::etcd_rele
                          [](const auto& one) { return one.param.name; });
 
 TEST_P(EtcdLine, TheReleaseIsTheGrantToWhoStandsInLine) {
-  const auto [a, b, by_b, old] = stand_in_line();
+  const auto [a, b, by_a, by_b, old] = stand_in_line();
   a->release(old.version, {.clean = true});
   ASSERT_TRUE(loop_.run_until([&] {
     return by_b->shows([](const auto& o) { return o.holders.size() == 1 && o.holders[0].ours; });
@@ -66,7 +61,7 @@ TEST_P(EtcdLine, TheReleaseIsTheGrantToWhoStandsInLine) {
 }
 
 TEST_P(EtcdLine, TheWatchShowsWhetherThereIsAPlace) {
-  const auto [a, b, by_b, old] = stand_in_line();
+  const auto [a, b, by_a, by_b, old] = stand_in_line();
   const auto last_says = [&](bool in_line) {
     return loop_.run_until([&] { return by_b->seen.back().in_line == in_line; });
   };
@@ -84,21 +79,21 @@ TEST_P(EtcdLine, TheWatchShowsWhetherThereIsAPlace) {
 }
 
 TEST_P(EtcdLine, AReleaseThatIsNotCleanLeavesADoubt) {
-  const auto [a, b, by_b, old] = stand_in_line();
+  const auto [a, b, by_a, by_b, old] = stand_in_line();
   a->release(old.version, {.clean = false});
   ASSERT_TRUE(loop_.run_until([&] { return by_b->shows(held_by("b")); }));
   EXPECT_FALSE(b->hold().released_cleanly);
 }
 
 TEST_P(EtcdLine, AHolderThatIsDeletedLeavesADoubt) {
-  const auto [a, b, by_b, old] = stand_in_line();
+  const auto [a, b, by_a, by_b, old] = stand_in_line();
   etcd_operator(*etcd_).erase(key_of(old));
   ASSERT_TRUE(loop_.run_until([&] { return by_b->shows(held_by("b")); }));
   EXPECT_FALSE(b->hold().released_cleanly);
 }
 
 TEST_P(EtcdLine, WhoLeavesTheLineHasNoKeyAnyMore) {
-  const auto [a, b, by_b, old] = stand_in_line();
+  const auto [a, b, by_a, by_b, old] = stand_in_line();
   (*b)->stand_in_line(first, false);
   EXPECT_TRUE(become({"a"}));
   (*b)->stand_in_line(first, true);
@@ -123,7 +118,7 @@ TEST_P(EtcdLine, APlaceIsThereOnlyWhileSomebodyHolds) {
 }
 
 TEST_P(EtcdLine, AReleaseOfEverythingTakesThePlaceAlong) {
-  const auto [a, b, by_b, old] = stand_in_line();
+  const auto [a, b, by_a, by_b, old] = stand_in_line();
   (*b)->stand_in_line(first, false);
   EXPECT_EQ(words(b->release(0, core::no_version)), "released");
   EXPECT_TRUE(become({"a"}));

@@ -25,14 +25,7 @@ class EtcdWord : public EtcdNode {
     return join(with);
   }
 
-  struct line_of_two {
-    std::unique_ptr<member> a;
-    std::unique_ptr<member> b;
-    std::shared_ptr<sightings> by_a;
-    std::shared_ptr<sightings> by_b;
-    stores::grant old;  ///< the term of a
-  };
-  /// a holds, b stands in line; each sees the other in the list of members.
+  /// Each sees the other in the list of members.
   line_of_two stand_in_line() {
     line_of_two out{.a = join_as("a"), .b = join_as("b"), .by_a = {}, .by_b = {}, .old = {}};
     out.by_a = out.a->watch();
