@@ -17,6 +17,9 @@ std::string election_of(const std::string& key) {
   return slash == std::string::npos || before.contains('.') ? std::string() : before;
 }
 
+/// So long after it goes on, an agent may still read what came while it stood still.
+constexpr core::duration late_news = std::chrono::milliseconds(100);
+
 }  // namespace
 
 void judge::say(const std::string& what) const {
@@ -262,11 +265,15 @@ void judge::granted(std::size_t pod, const std::string& which, std::uint64_t ver
   // After a restore it may be granted again what was over.
   found->news_due = sim::world_never;
   found->told_over = false;
+  // What it reads first when it goes on is older than a restore meanwhile.
+  const world_time well = well_since(pod);
+  const bool reads_old = well <= world_.now && world_.now < well + late_news;
   // It may have stood in line until others were gone.
   const auto held = std::ranges::count_if(terms_, [&](const term& other) {
     const bool is_told = other.told_at <= world_.now && other.told_to == found->owner;
+    const bool is_news = reads_old && other.is_back && other.placed_at <= well;
     return other.which == which && other.number < found->number && other.erased_at > world_.now &&
-           !is_told;
+           !is_told && !is_news;
   });
   if (static_cast<std::size_t>(held) < slots_of(which)) return;
   broke(rule::granted_while_held, who + ": " + std::to_string(held) + " held it");

@@ -78,7 +78,7 @@ void campaigns::confirm(const attempt_ptr& a, const contender& own) {
       return fail(a, std::move(good.error().why));
     }
     lease.sent_at = std::min(lease.sent_at, look->sent_at);
-    won(a, own, lease);
+    take_up(a, own, look->at.passed().ours == own.create_revision, lease);
   });
   session_.read(a->which, a->deadline, [both, then](std::expected<looked, unknown> now) mutable {
     both->look = std::move(now);
@@ -141,7 +141,7 @@ void campaigns::look_first(const attempt_ptr& a) {
 void campaigns::judge(const attempt_ptr& a, const looked& now) {
   if (const contender* own = now.at.find_own(); own != nullptr && now.at.holds(*own)) {
     if (is_doubtful(a, *own)) return drop(a, *own);
-    return adopt(a, *own, now.sent_at, now.by);
+    return adopt(a, *own, now);
   }
   if (now.at.has_room() && now.at.agrees()) return campaign(a, now.at.basis_now());
   finish(a, refusal{now.at.observe()});
@@ -196,24 +196,36 @@ void campaigns::campaigned(const attempt_ptr& a, const kept_lease& lease, const 
   won(a, *own, lease);
 }
 
-/// Renews a key that an earlier call, or an earlier run of this agent, has written. `seen_at`,
-/// `by`: when the read that showed it was sent, and the quorum that answered it.
-void campaigns::adopt(const attempt_ptr& a, const contender& own, core::time_point seen_at,
-                      const quorum_view& by) {
-  session_.leases.keep(own.lease, a->deadline,
-                       session_.guarded([this, a, own, seen_at, by](const kept_or_failure& kept) {
-                         if (!kept) return fail(a, kept.error());
-                         if (!kept->has_value()) {
-                           return fail(a,
-                                       "the lease of our own key " + own.key + " has just ended");
-                         }
-                         kept_lease lease = **kept;
-                         if (auto good = session_.believe(lease, by); !good) {
-                           return fail(a, std::move(good.error().why));
-                         }
-                         lease.sent_at = std::min(lease.sent_at, seen_at);
-                         won(a, own, lease);
-                       }));
+/// Renews a key that an earlier call, or an earlier run of this agent, has written. `now`: the read
+/// that showed it.
+void campaigns::adopt(const attempt_ptr& a, const contender& own, const looked& now) {
+  const bool by_word = now.at.passed().ours == own.create_revision;
+  auto then = [this, a, own, seen_at = now.sent_at, by = now.by,
+               by_word](const kept_or_failure& kept) {
+    if (!kept) return fail(a, kept.error());
+    if (!kept->has_value()) {
+      return fail(a, "the lease of our own key " + own.key + " has just ended");
+    }
+    kept_lease lease = **kept;
+    if (auto good = session_.believe(lease, by); !good) {
+      return fail(a, std::move(good.error().why));
+    }
+    lease.sent_at = std::min(lease.sent_at, seen_at);
+    take_up(a, own, by_word, lease);
+  };
+  session_.leases.keep(own.lease, a->deadline, session_.guarded(std::move(then)));
+}
+
+/// A term that was read and has been renewed since; `by_word`: a word alone made a term of it. In
+/// between the watch may have had a gap: then the key is doubtful, or the word is void.
+void campaigns::take_up(const attempt_ptr& a, const contender& own, bool by_word,
+                        const kept_lease& kept) {
+  const mirror& m = session_.seen(a->which);
+  const contender* shown = m.find(own.key, own.create_revision);
+  const bool is_shown = session_.trusts_word(a->which) && shown != nullptr && m.holds(*shown);
+  const bool is_void = by_word && !is_shown;
+  if (is_void || is_doubtful(a, own)) return look_first(a);
+  won(a, own, kept);
 }
 
 void campaigns::won(const attempt_ptr& a, const contender& own, const kept_lease& kept) {

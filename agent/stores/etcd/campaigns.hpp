@@ -59,8 +59,8 @@ class campaigns {
   void ask_for_key(const attempt_ptr& a, const kept_lease& lease, const basis& on);
   void campaigned(const attempt_ptr& a, const kept_lease& lease, const basis& on,
                   const reply_or_failure& what);
-  void adopt(const attempt_ptr& a, const contender& own, core::time_point seen_at,
-             const quorum_view& by);
+  void adopt(const attempt_ptr& a, const contender& own, const looked& now);
+  void take_up(const attempt_ptr& a, const contender& own, bool by_word, const kept_lease& kept);
   void won(const attempt_ptr& a, const contender& own, const kept_lease& kept);
   void own_event_seen(core::election_index which);
   void fail(const attempt_ptr& a, std::string why);

@@ -81,17 +81,21 @@ void session::read(core::election_index which, core::time_point deadline, read_h
 mirror session::as_read(core::election_index which, std::span<const key_value> values,
                         std::uint64_t revision) const {
   mirror now(spec(which), self);
-  now.know(seen(which).passed());
+  if (trusts_word(which)) now.know(seen(which).passed());
   now.replace(values, revision);
   return now;
+}
+
+bool session::trusts_word(core::election_index which) const {
+  const auto& term = held_[core::place(which)];
+  return connection.live() || (term && core::number(term->version) == seen(which).passed().ours);
 }
 
 void session::watch_had_gap() {
   for (std::uint32_t i = 0; i < mirrors.size(); ++i) {
     doubted_until[i] = mirrors[i].revision();
-    if (!held_[i] || core::number(held_[i]->version) != mirrors[i].passed().ours) {
-      mirrors[i].know({});
-    }
+    const auto& term = held_[i];
+    if (!term || core::number(term->version) != mirrors[i].passed().ours) mirrors[i].know({});
   }
   of_places.reset();
 }

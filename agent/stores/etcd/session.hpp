@@ -106,6 +106,9 @@ class session {
   /// Call when the watch has opened, for the first time or again: puts in doubt what was there
   /// before.
   void watch_had_gap();
+  /// False if a word that was heard counts no longer: the watch is broken, and no term has been
+  /// taken up by that word.
+  [[nodiscard]] bool trusts_word(core::election_index which) const;
 
   /// A new pair of keys for what is about to be written with this lease; returns the public one, as
   /// the seal has it. Empty if nobody is ever told. The last one of an election counts.
