@@ -23,11 +23,15 @@ std::uint64_t raise_file_limit(std::uint64_t wanted) {
   return limit.rlim_cur;
 }
 
-void restore_file_limit() {
+std::optional<rlimit> file_limit_of_programs() {
   rlimit limit{};
-  if (original == 0 || ::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  if (original == 0 || ::getrlimit(RLIMIT_NOFILE, &limit) != 0) return std::nullopt;
   limit.rlim_cur = std::min(original, limit.rlim_max);
-  ::setrlimit(RLIMIT_NOFILE, &limit);
+  return limit;
+}
+
+void restore_file_limit() {
+  if (const auto limit = file_limit_of_programs()) ::setrlimit(RLIMIT_NOFILE, &*limit);
 }
 
 }  // namespace tenure::base

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <sys/resource.h>
+
 #include <cstdint>
+#include <optional>
 
 /// How many descriptors the process may have open.
 namespace tenure::base {
@@ -13,5 +16,9 @@ std::uint64_t raise_file_limit(std::uint64_t wanted);
 /// that uses select() cannot handle descriptors above 1023 and expects a limit of 1024.
 /// Async-signal-safe; does nothing if nothing was raised.
 void restore_file_limit();
+
+/// The limit that `restore_file_limit` would set; nothing if nothing was raised. For a child that
+/// may not call it.
+[[nodiscard]] std::optional<rlimit> file_limit_of_programs();
 
 }  // namespace tenure::base

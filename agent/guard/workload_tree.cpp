@@ -10,7 +10,7 @@
 
 #include "guard/guard_protocol.hpp"
 #include "process/environment.hpp"
-#include "process/exec_child.hpp"
+#include "process/program_starter.hpp"
 
 namespace tenure::guard {
 namespace {
@@ -36,26 +36,28 @@ bool workload_tree::prepare(const std::vector<std::string>& command, bool keeps_
   own_.push_back(page.variable());
   page_fd_ = page.workload_fd();
   merged_.resize(own_.size() + max_environment_entries + 1);
+  added_.reserve(max_environment_bytes);
+  starter_.prepare(command_.front(), command_.size());
   keeps_hup_ignored_ = keeps_hup_ignored;
   return children_.open(::getpid());
 }
 
 int workload_tree::start(std::string_view environment) {
-  if (const int error = merge_environment(environment); error != 0) return error;
+  // The message that brings it will be overwritten, and the child may still need it then.
+  added_ = environment;
+  if (const int error = merge_environment(added_); error != 0) return error;
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return errno;
   exec_pipe_.reset(ends[0]);
   const base::unique_fd theirs(ends[1]);
   has_terminal_ = in_foreground();
-  const pid_t pid = process::fork_and_exec({.program = argv_.front(),
-                                            .search_path = true,
-                                            .argv = argv_.data(),
-                                            .environment = merged_.data(),
-                                            .dies_with_us = true,
-                                            .takes_terminal = has_terminal_,
-                                            .keeps_hup_ignored = keeps_hup_ignored_,
-                                            .inherits = {page_fd_, -1, -1},
-                                            .error_pipe = theirs.get()});
+  const pid_t pid = starter_.start({.argv = argv_.data(),
+                                    .environment = merged_.data(),
+                                    .dies_with_us = true,
+                                    .takes_terminal = has_terminal_,
+                                    .keeps_hup_ignored = keeps_hup_ignored_,
+                                    .inherits = {page_fd_, -1, -1},
+                                    .error_pipe = theirs.get()});
   if (pid < 0) {
     const int error = errno;
     exec_pipe_.reset();

@@ -11,6 +11,7 @@
 #include "guard/process_tree.hpp"
 #include "guard/worker_page.hpp"
 #include "process/child_list.hpp"
+#include "process/program_starter.hpp"
 
 namespace tenure::guard {
 
@@ -49,7 +50,9 @@ class workload_tree final : public process_tree {
   std::vector<std::string> command_;
   std::vector<char*> argv_;
   std::vector<char*> own_;     ///< the guard's own environment
+  std::string added_;          ///< the agent's additions
   std::vector<char*> merged_;  ///< room for `own_`, the agent's additions and the null
+  process::program_starter starter_;
   bool keeps_hup_ignored_ = false;
   int page_fd_ = -1;
 
