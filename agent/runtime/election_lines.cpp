@@ -20,7 +20,10 @@ void election_lines::observed(log::logger& to, const log::speaker& who, const co
                               const core::observation& seen, const circumstances& at) {
   note_vacancy(seen, at.now);
   // Our own lines describe what we hold ourselves.
-  if (!one.holding()) say_holders(to, who, one.view(), one.view().phase, seen, at);
+  if (!one.holding()) {
+    say_holders(to, who, one.view(), one.view().phase, seen, at);
+    say_passed(to, who, one.view().phase, seen, at.now);
+  }
   if (seen.holders.empty()) return;
   last_ = seen.holders.front();
   expires_at_ = seen.expires_at;
@@ -57,6 +60,18 @@ void election_lines::say_holders(log::logger& to, const log::speaker& who,
   const bool released = last_ && has_released(seen, *last_);
   if (campaigns && (!last_ || (ran_out(at.now) && !released))) return;
   say_vacant(to, who, vacancy_of(state, seen, at.now));
+}
+
+/// A release may have granted the lease to us: then the watch shows no moment without a holder.
+void election_lines::say_passed(log::logger& to, const log::speaker& who, core::phase state,
+                                const core::observation& seen, core::time_point now) {
+  const bool is_passed = state == core::phase::candidate && !seen.holders.empty() &&
+                         seen.holders.front().ours && last_ && !last_->ours && !vacant_ &&
+                         has_released(seen, *last_);
+  if (!is_passed) return;
+  vacant_ = gap{.since = std::min(now, expires_at_)};
+  said_ = core::no_version;
+  say_vacant(to, who, vacancy_of(state, seen, now));
 }
 
 vacancy election_lines::vacancy_of(core::phase state, const core::observation& seen,

@@ -43,6 +43,8 @@ class election_lines {
   void note_vacancy(const core::observation& seen, core::time_point now);
   void say_holders(log::logger& to, const log::speaker& who, const core::election_view& view,
                    core::phase state, const core::observation& seen, const circumstances& at);
+  void say_passed(log::logger& to, const log::speaker& who, core::phase state,
+                  const core::observation& seen, core::time_point now);
   [[nodiscard]] vacancy vacancy_of(core::phase state, const core::observation& seen,
                                    core::time_point now) const;
   void ending(log::logger& to, const log::speaker& who, const core::election& one,

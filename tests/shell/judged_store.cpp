@@ -154,6 +154,7 @@ class judged_store final : public stores::forwarding_store {
   }
   void believes(core::election_index which, core::version version, core::time_point sent_at,
                 core::duration ttl) {
+    if (stage_.host != nullptr) stage_.host->rows().taken_up(number(which, version));
     stage_.referee.believes(on_.number, name(which), number(which, version),
                             on_.clock.world(sent_at), ttl, stage_.promised);
   }

@@ -128,6 +128,16 @@ release_outcome lease_file::release(core::election_index which, core::version ve
   });
 }
 
+std::optional<unknown> lease_file::line_up(std::span<const core::election_index> stand,
+                                           std::span<const core::election_index> leave,
+                                           core::time_point deadline) {
+  auto outcome = with_table(deadline, [&](lease_table& table) {
+    return table.line_up(subjects_of(stand), subjects_of(leave), until(deadline));
+  });
+  if (!outcome) return std::move(outcome.error());
+  return std::move(*outcome);
+}
+
 order_outcome lease_file::leave_order(core::election_index which, const core::left_order& what,
                                       core::time_point deadline) {
   return asked(deadline, [&](lease_table& table) {
@@ -156,13 +166,10 @@ agree_outcome lease_file::agree(core::election_index which, const agreement_chan
   });
 }
 
-std::expected<std::vector<core::observation>, unknown> lease_file::read(
+std::expected<std::vector<looked>, unknown> lease_file::read(
     std::span<const core::election_index> which, core::time_point deadline) {
   auto outcome = with_table(deadline, [&](lease_table& table) {
-    std::vector<subject> subjects;
-    subjects.reserve(which.size());
-    for (const core::election_index one : which) subjects.push_back(subject_of(one));
-    return table.read(subjects, until(deadline));
+    return table.read(subjects_of(which), until(deadline));
   });
   if (!outcome) return std::unexpected(std::move(outcome.error()));
   look_at_members_directory();
@@ -171,13 +178,20 @@ std::expected<std::vector<core::observation>, unknown> lease_file::read(
     const auto others = members_.others();
     members_.forget_dead(others);
     for (std::size_t i = 0; i < which.size(); ++i) {
-      core::observation& seen = (**outcome)[i];
+      core::observation& seen = (**outcome)[i].seen;
       const std::string_view election = subject_of(which[i]).election;
       seen.members = members_.members_of(others, election);
       seen.identity_in_use = seen.identity_in_use || members_.has_namesake(others, election);
     }
   }
   return std::move(*outcome);
+}
+
+std::vector<subject> lease_file::subjects_of(std::span<const core::election_index> which) const {
+  std::vector<subject> out;
+  out.reserve(which.size());
+  for (const core::election_index one : which) out.push_back(subject_of(one));
+  return out;
 }
 
 subject lease_file::subject_of(core::election_index which) const {

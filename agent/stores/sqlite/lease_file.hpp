@@ -2,6 +2,7 @@
 
 #include <expected>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -34,6 +35,9 @@ class lease_file {
   renew_outcome renew(std::span<const core::renewal_item> items, core::time_point deadline);
   release_outcome release(core::election_index which, core::version version,
                           const release_details& how, core::time_point deadline);
+  std::optional<unknown> line_up(std::span<const core::election_index> stand,
+                                 std::span<const core::election_index> leave,
+                                 core::time_point deadline);
   order_outcome leave_order(core::election_index which, const core::left_order& what,
                             core::time_point deadline);
   order_outcome answer_order(core::election_index which, const std::string& id,
@@ -42,8 +46,8 @@ class lease_file {
                            core::time_point deadline);
   agree_outcome agree(core::election_index which, const agreement_change& change,
                       core::time_point deadline);
-  std::expected<std::vector<core::observation>, unknown> read(
-      std::span<const core::election_index> which, core::time_point deadline);
+  std::expected<std::vector<looked>, unknown> read(std::span<const core::election_index> which,
+                                                   core::time_point deadline);
 
   /// What the list of members says of us in this election from now on.
   void say(core::election_index which, const core::readiness& what) {
@@ -69,6 +73,7 @@ class lease_file {
   std::string news_of_replacement();
   void look_at_members_directory();
   [[nodiscard]] subject subject_of(core::election_index which) const;
+  [[nodiscard]] std::vector<subject> subjects_of(std::span<const core::election_index> which) const;
   [[nodiscard]] patience until(core::time_point deadline) const {
     return {deadline, &stop_, &waits_by_};
   }

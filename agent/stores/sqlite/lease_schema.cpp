@@ -78,6 +78,13 @@ constexpr const char* create_later_tables = R"sql(
     expires_ns INTEGER NOT NULL,
     PRIMARY KEY (election, id)
   ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS place (
+    election TEXT PRIMARY KEY,
+    session  TEXT NOT NULL,
+    identity TEXT NOT NULL,
+    ttl_ns   INTEGER NOT NULL CHECK (ttl_ns > 0),
+    boot_id  TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
 )sql";
 
 /// For a table `lease` that an earlier agent made. Agents that do not know the column leave its

@@ -93,6 +93,7 @@ void lease_table::prepare_statements() {
   select_release_ = statement(
       *db_, "SELECT version, holder, reason, heir, at_unix_ms FROM farewell WHERE election = ?");
   orders_.emplace(*db_, self_.boot_id);
+  places_.emplace(*db_, self_.boot_id);
   select_agreement_ = statement(*db_, "SELECT slots FROM agreement WHERE election = ?");
   store_agreement_ = statement(*db_,
                                "INSERT INTO agreement (election, slots) VALUES (?, ?) "
@@ -150,7 +151,8 @@ bool lease_table::check_history(access how) {
   if (how == access::read) return true;
   // What another member has committed may be gone, and our count would soon reach the same number.
   // That member cannot commit now, and its own file has all that it was granted.
-  return std::ranges::none_of(beside_.others(), [&](const membership::entry& one) {
+  others_ = beside_.others();
+  return std::ranges::none_of(others_, [&](const membership::entry& one) {
     return one.page.record.file == said->file && one.page.record.commits > said->commits;
   });
 }
@@ -239,6 +241,13 @@ grant lease_table::extend(const subject& what, const row& own, core::time_point 
 
 grant lease_table::take(const subject& what, core::version above, std::span<const row> holders,
                         core::time_point now) {
+  const grant out = give({self_.session, self_.identity, self_.ttl}, what, above, holders, now);
+  beside_.mine().promised(what.election, now + self_.ttl);
+  return out;
+}
+
+grant lease_table::give(const taker& to, const subject& what, core::version above,
+                        std::span<const row> holders, core::time_point now) {
   const counters before = count(what);
   const core::version reached = std::max({before.newest, above, history_.floor});
   if (reached >= largest_version) {
@@ -255,13 +264,12 @@ grant lease_table::take(const subject& what, core::version above, std::span<cons
   const bool clean = doubt.taken();
   const std::uint32_t slot = free_slot(holders, &row::slot);
 
-  delete_dead_.run(what.election, self_.session, self_.boot_id, column(now));
-  insert_lease_.run(what.election, self_.session, self_.identity, column(version),
-                    std::int64_t{clean}, column(now), column(now + self_.ttl), self_.ttl.count(),
-                    self_.boot_id, std::int64_t{slot});
+  delete_dead_.run(what.election, to.session, self_.boot_id, column(now));
+  insert_lease_.run(what.election, to.session, to.identity, column(version), std::int64_t{clean},
+                    column(now), column(now + to.ttl), to.ttl.count(), self_.boot_id,
+                    std::int64_t{slot});
   store_counters_.run(what.election, column(version), std::int64_t{live} + 1 + doubt.doubtful());
   saw_version(version);
-  beside_.mine().promised(what.election, now + self_.ttl);
   return grant{.version = version,
                .sequencer = sequencer(what, version),
                .ttl = self_.ttl,
@@ -303,26 +311,58 @@ release_outcome lease_table::release(const subject& what, core::version version,
     if (version == core::no_version) return;
     store_release_.run(what.election, column(version), self_.identity, core::name(how.why),
                        how.heir, how.at_unix_ms);
+    pass_on(what, how, self_.clock());
   });
   if (failure) return std::move(*failure);
   return released{};
 }
 
-std::expected<std::vector<core::observation>, unknown> lease_table::read(
-    std::span<const subject> what, patience waiting) {
-  std::vector<core::observation> seen;
-  seen.reserve(what.size());
+/// Grants what was just released to the member in line, unless another one is to hold next. To a
+/// member that is dead it is not granted: it would have to run out.
+void lease_table::pass_on(const subject& what, const release_details& how, core::time_point now) {
+  const auto next = places_->find(what.election);
+  const bool may_pass = next && next->session != self_.session && slots_of(what) == 1 &&
+                        (how.heir.empty() || how.heir == next->identity) &&
+                        membership::is_listed(others_, next->identity, what.election) &&
+                        now >= grants_from() && live_rows(what, now).empty();
+  if (!may_pass) return;
+  give({next->session, next->identity, next->ttl}, what, core::no_version, {}, now);
+  places_->leave(what.election, next->session);
+}
+
+std::optional<unknown> lease_table::line_up(std::span<const subject> stand,
+                                            std::span<const subject> leave, patience waiting) {
+  return transact(access::write, "stand in line", waiting, [&] {
+    const core::time_point now = self_.clock();
+    for (const subject& one : leave) places_->leave(one.election, self_.session);
+    for (const subject& one : stand) {
+      if (!may_stand(one, live_rows(one, now))) continue;
+      places_->take(one.election,
+                    {.session = self_.session, .identity = self_.identity, .ttl = self_.ttl});
+    }
+  });
+}
+
+std::expected<std::vector<looked>, unknown> lease_table::read(std::span<const subject> what,
+                                                              patience waiting) {
+  std::vector<looked> out;
+  out.reserve(what.size());
   auto failure = transact(access::read, "read leases", waiting, [&] {
     const core::time_point now = self_.clock();
-    for (const subject& one : what) seen.push_back(observe(one, live_rows(one, now), now));
+    for (const subject& one : what) {
+      const std::vector<row> live = live_rows(one, now);
+      out.push_back({.seen = observe(one, live, now),
+                     .own = own_term(one, live),
+                     .place = place_seen(one, live)});
+    }
     for (order_table::entry& order : orders_->live(now)) {
       const auto of = std::ranges::find(what, order.election, &subject::election);
       if (of == what.end()) continue;
-      seen[static_cast<std::size_t>(of - what.begin())].orders.push_back(std::move(order.what));
+      out[static_cast<std::size_t>(of - what.begin())].seen.orders.push_back(std::move(order.what));
     }
   });
   if (failure) return std::unexpected(std::move(*failure));
-  return seen;
+  return out;
 }
 
 order_outcome lease_table::leave_order(const subject& what, const core::left_order& order,
@@ -380,86 +420,6 @@ agree_outcome lease_table::agree(const subject& what, const agreement_change& ch
   });
   if (failure) return std::move(*failure);
   return outcome;
-}
-
-// Rows -----------------------------------------------------------------------------------------
-
-std::vector<lease_table::row> lease_table::live_rows(const subject& what, core::time_point now) {
-  std::vector<row> found;
-  auto rows = select_live_.rows(what.election, self_.boot_id, column(now));
-  while (rows.next()) {
-    // A copy of a term of ours that is over. Those of others count, as we cannot know.
-    if (rows.text(0) == self_.session && version_of(rows.integer(2)) <= history_.floor) continue;
-    found.push_back({.session = rows.text(0),
-                     .identity = rows.text(1),
-                     .version = version_of(rows.integer(2)),
-                     .expires_at = instant(rows.integer(3)),
-                     .clean = rows.integer(4) != 0,
-                     .slot = static_cast<std::uint32_t>(rows.integer(5))});
-  }
-  return found;
-}
-
-lease_table::counters lease_table::count(const subject& what) {
-  auto rows = select_counters_.rows(what.election);
-  if (!rows.next()) return {};
-  return {.newest = version_of(rows.integer(0)), .held = rows.integer(1)};
-}
-
-std::optional<core::release_record> lease_table::last_release_of(const subject& what) {
-  auto rows = select_release_.rows(what.election);
-  if (!rows.next()) return std::nullopt;
-  return core::release_record{
-      .version = version_of(rows.integer(0)),
-      .holder = rows.text(1),
-      .why = core::loss_reason_named(rows.text(2)).value_or(core::loss_reason::none),
-      .heir = rows.text(3),
-      .at_unix_ms = rows.integer(4)};
-}
-
-/// 0: nobody has campaigned yet.
-std::uint32_t lease_table::agreed_slots(const subject& what) {
-  auto rows = select_agreement_.rows(what.election);
-  return rows.next() ? static_cast<std::uint32_t>(rows.integer(0)) : 0;
-}
-
-std::uint32_t lease_table::slots_of(const subject& what) {
-  const std::uint32_t agreed = agreed_slots(what);
-  return agreed > 0 ? agreed : what.slots;
-}
-
-core::observation lease_table::observe(const subject& what, std::span<const row> live,
-                                       core::time_point now) {
-  core::observation seen;
-  seen.as_of = std::max(count(what).newest, history_.floor);
-  saw_version(seen.as_of);
-  seen.last_release = last_release_of(what);
-  // An older copy may bring back an old record, whose heir has had its turn.
-  if (seen.last_release && seen.last_release->version <= history_.floor) seen.last_release.reset();
-  seen.agreed.slots = agreed_slots(what);
-  const std::uint32_t slots = seen.agreed.slots > 0 ? seen.agreed.slots : what.slots;
-  for (const row& one : live) {
-    const bool ours = one.session == self_.session;
-    seen.holders.push_back({.identity = one.identity,
-                            .version = one.version,
-                            .ours = ours,
-                            .slot = one.slot,
-                            .sequencer = sequencer(what, one.version)});
-    seen.expires_at = std::min(seen.expires_at, one.expires_at);
-    seen.identity_in_use = seen.identity_in_use || (!ours && one.identity == self_.identity);
-  }
-  // With a free slot there is nothing to wait for, unless nothing is granted at all.
-  if (live.size() >= slots) seen.retry_at = seen.expires_at;
-  if (now < grants_from()) {
-    seen.retry_at =
-        seen.retry_at == core::never ? grants_from() : std::max(seen.retry_at, grants_from());
-  }
-  return seen;
-}
-
-std::string lease_table::sequencer(const subject& what, core::version version) const {
-  return cluster_id_ + "/" + std::string(what.election) + "/" +
-         std::to_string(core::number(version));
 }
 
 }  // namespace tenure::stores::sqlite

@@ -16,8 +16,10 @@
 #include "stores/sqlite/connection.hpp"
 #include "stores/sqlite/file_history.hpp"
 #include "stores/sqlite/lease_path.hpp"
+#include "stores/sqlite/line.hpp"
 #include "stores/sqlite/membership.hpp"
 #include "stores/sqlite/order_table.hpp"
+#include "stores/sqlite/place_table.hpp"
 #include "stores/store.hpp"
 
 namespace tenure::stores::sqlite {
@@ -46,13 +48,22 @@ struct held_term {
   core::version version = core::no_version;
 };
 
+/// What a read has found of an election.
+struct looked {
+  core::observation seen;
+  /// A term of our own session, as if it had been extended when it really was.
+  std::optional<grant> own;
+  place_state place = place_state::other;
+};
+
 /// The rules of leases, as transactions on one open file. Blocks; knows no threads.
 ///
 /// Table `lease` has a row for every held slot. Table `election` has what outlives those rows: the
 /// newest version, and `held`, the number of grants that were not released cleanly. Table
-/// `farewell` has the newest release of each election that named its term; `agreement` the number
-/// of slots of each election, as its first candidate set it; `file` what the database knows of its
-/// file (file_history.hpp). Orders have a table of their own (order_table.hpp).
+/// `place` has the member that comes next (place_table.hpp), and `farewell` the newest release of
+/// each election that named its term; `agreement` the number of slots of each election, as its
+/// first candidate set it; `file` what the database knows of its file (file_history.hpp). Orders
+/// have a table of their own (order_table.hpp).
 ///
 /// A row counts while its boot is the present one and its `expires_ns` lies ahead. A grant removes
 /// the rows that do not count, and nothing else does: a member whose row is still there knows that
@@ -84,6 +95,10 @@ class lease_table {
   renew_outcome renew(std::span<const held_term> terms, patience waiting);
   release_outcome release(const subject& what, core::version version, const release_details& how,
                           patience waiting);
+  /// Writes our places in the elections of `stand`, as far as somebody else holds the one slot, and
+  /// deletes those in the elections of `leave`. Nothing: that is done.
+  std::optional<unknown> line_up(std::span<const subject> stand, std::span<const subject> leave,
+                                 patience waiting);
   order_outcome leave_order(const subject& what, const core::left_order& order, patience waiting);
   order_outcome answer_order(const subject& what, const std::string& id,
                              const core::order_reply& reply, patience waiting);
@@ -91,8 +106,7 @@ class lease_table {
   /// Changes the number of the election's slots, unless more slots than that are held.
   agree_outcome agree(const subject& what, const agreement_change& change, patience waiting);
   /// Reads all of them at one point of the file's history.
-  std::expected<std::vector<core::observation>, unknown> read(std::span<const subject> what,
-                                                              patience waiting);
+  std::expected<std::vector<looked>, unknown> read(std::span<const subject> what, patience waiting);
 
   /// True once the name was found to lead to other files: from then on, what this table says binds
   /// nobody.
@@ -128,8 +142,19 @@ class lease_table {
   bool check_history(access how);
 
   grant extend(const subject& what, const row& own, core::time_point now);
+  struct taker {
+    std::string_view session;
+    std::string_view identity;
+    core::duration ttl{};
+  };
   grant take(const subject& what, core::version above, std::span<const row> holders,
              core::time_point now);
+  grant give(const taker& to, const subject& what, core::version above,
+             std::span<const row> holders, core::time_point now);
+  std::optional<grant> own_term(const subject& what, std::span<const row> live);
+  bool may_stand(const subject& what, std::span<const row> live);
+  place_state place_seen(const subject& what, std::span<const row> live);
+  void pass_on(const subject& what, const release_details& how, core::time_point now);
   bool renew_one(const held_term& item, core::time_point now);
   std::vector<row> live_rows(const subject& what, core::time_point now);
   counters count(const subject& what);
@@ -148,6 +173,7 @@ class lease_table {
   bool replaced_ = false;
   // For the present transaction:
   file_history history_;                   ///< as read
+  std::vector<membership::entry> others_;  ///< all other members, if it may write
   core::version seen_ = core::no_version;  ///< the newest that it has read or made
 
   statement select_live_;
@@ -164,6 +190,7 @@ class lease_table {
   statement store_agreement_;
   history_row history_row_;
   std::optional<order_table> orders_;
+  std::optional<place_table> places_;
 };
 
 }  // namespace tenure::stores::sqlite

@@ -297,4 +297,11 @@ bool membership::has_namesake(const std::vector<entry>& others, std::string_view
   });
 }
 
+bool membership::is_listed(const std::vector<entry>& others, std::string_view identity,
+                           std::string_view election) {
+  return std::ranges::any_of(others, [&](const entry& one) {
+    return one.alive && one.page.identity == identity && names(one.page, election);
+  });
+}
+
 }  // namespace tenure::stores::sqlite

@@ -96,6 +96,10 @@ class membership {
   [[nodiscard]] bool has_namesake(const std::vector<entry>& others,
                                   std::string_view election) const;
 
+  /// True if a living member of this election among `others` has this identity.
+  [[nodiscard]] static bool is_listed(const std::vector<entry>& others, std::string_view identity,
+                                      std::string_view election);
+
   static constexpr std::size_t most_announced = 100;
 
  private:

@@ -26,7 +26,7 @@ class own_record {
   /// Notes that a lease until `until` is about to be granted or extended.
   void promised(std::string_view election, core::time_point until) {
     if (const auto known = promises_.find(election); known != promises_.end()) {
-      known->second = until;
+      known->second = std::max(known->second, until);
     } else {
       promises_.emplace(election, until);
     }

@@ -7,6 +7,7 @@
 #include "core/check.hpp"
 #include "stores/sqlite/file_watch.hpp"
 #include "stores/sqlite/lease_file.hpp"
+#include "stores/sqlite/line.hpp"
 #include "stores/sqlite/pending_calls.hpp"
 #include "stores/sqlite/subscriptions.hpp"
 #include "stores/sqlite/surroundings.hpp"
@@ -20,6 +21,8 @@ using namespace sqlite;
 constexpr core::duration open_patience = std::chrono::seconds(2);
 /// The time limit for one read for the watches. In WAL mode, a reader hardly ever waits.
 constexpr core::duration look_patience = std::chrono::seconds(2);
+/// The same for one write of our places in line, which nobody waits for.
+constexpr core::duration line_patience = std::chrono::seconds(2);
 /// An election has at most one acquire, one release and one read under way, and one change of what
 /// is said of us. Beside those there are the opening, the renewal and the look, each of which may
 /// be followed by the next before it is over; and orders, of which few wait at a time.
@@ -49,6 +52,10 @@ class sqlite_store final : public store {
               with.elections, with.announce, stopping_, clock_),
         is_listed_(with.announce && with.elections.size() <= membership::most_announced),
         watches_(with.elections.size()),
+        own_(with.elections.size()),
+        line_([this](const line::request& what, std::function<void(bool)> done) {
+          line_up(what, std::move(done));
+        }),
         calls_(loop_),
         worker_(
             surroundings_->make_runner(with.elections.size() * calls_per_election + other_calls)) {}
@@ -62,7 +69,19 @@ class sqlite_store final : public store {
   void acquire(core::election_index which, core::version above, core::time_point deadline,
                handler<acquire_outcome> done) override {
     TENURE_CHECK(core::place(which) < watches_.size());
-    call<acquire_outcome>("acquire a lease", deadline, job_runner::place::last, std::move(done),
+    if (auto own = take_up(which, above)) {
+      return loop_.post(
+          [own = std::move(*own), done = std::move(done), alive = std::weak_ptr(alive_)]() mutable {
+            if (!alive.expired()) done(std::move(own));
+          });
+    }
+    auto heard = [this, which, done = std::move(done)](acquire_outcome outcome) mutable {
+      if (const auto* granted = std::get_if<grant>(&outcome)) {
+        own_[core::place(which)].granted = granted->version;
+      }
+      done(std::move(outcome));
+    };
+    call<acquire_outcome>("acquire a lease", deadline, job_runner::place::last, std::move(heard),
                           [=, this] { return file_.acquire(which, above, deadline); });
   }
 
@@ -79,6 +98,7 @@ class sqlite_store final : public store {
   void release(core::election_index which, core::version version, release_details how,
                core::time_point deadline, handler<release_outcome> done) override {
     TENURE_CHECK(core::place(which) < watches_.size());
+    own_[core::place(which)].from_turn = ++turn_;
     call<release_outcome>("release a lease", deadline, job_runner::place::last, std::move(done),
                           [=, this] { return file_.release(which, version, how, deadline); });
   }
@@ -90,7 +110,9 @@ class sqlite_store final : public store {
                        [=, this]() -> read_outcome {
                          auto seen = file_.read(std::span(&which, 1), deadline);
                          if (!seen) return std::move(seen.error());
-                         return std::move(seen->front());
+                         looked& one = seen->front();
+                         one.seen.in_line = one.place == place_state::ours;
+                         return std::move(one.seen);
                        });
   }
 
@@ -143,7 +165,12 @@ class sqlite_store final : public store {
         [](std::monostate) {});
   }
 
+  void stand_in_line(core::election_index which, bool stands) override {
+    if (is_listed_) line_.want(which, stands);
+  }
+
   void leave(core::time_point deadline, handler<release_outcome> done) override {
+    line_.close();
     call<release_outcome>("leave", deadline, job_runner::place::last, std::move(done), [this] {
       file_.leave();
       return release_outcome(released{});
@@ -154,6 +181,7 @@ class sqlite_store final : public store {
     alive_.reset();
     stopping_ = true;
     look_timer_.cancel();
+    line_.close();
     changes_.reset();
     calls_.clear();
     worker_->stop();
@@ -171,10 +199,12 @@ class sqlite_store final : public store {
   template <class Work, class Then>
   bool run(job_runner::place where, Work work, Then then);
 
+  void line_up(const line::request& what, std::function<void(bool)> done);
   void look();
   void look_later();
-  void showed(const std::vector<core::election_index>& watched, core::time_point asked_at,
-              const std::expected<std::vector<core::observation>, unknown>& seen);
+  void showed(const std::vector<core::election_index>& watched, std::uint64_t turn,
+              core::time_point asked_at, std::expected<std::vector<looked>, unknown> seen);
+  std::optional<grant> take_up(core::election_index which, core::version above);
   void fail_watches(const std::string& why);
   void fail_soon(std::string why);
   std::expected<void, std::string> watch_file();
@@ -190,6 +220,13 @@ class sqlite_store final : public store {
     if (hears_) hears_(what);
   }
 
+  /// A term of ours that was not asked for: it was passed to our place in line.
+  struct own_term {
+    std::optional<grant> shown{};  ///< while the watch shows it
+    std::uint64_t from_turn = 0;   ///< earlier looks may show a term that was released since
+    core::version granted = core::no_version;  ///< the newest; it may be over by now
+  };
+
   std::unique_ptr<surroundings> surroundings_;
   base::event_loop& loop_;
   const thread_clock& clock_;
@@ -203,6 +240,9 @@ class sqlite_store final : public store {
   lease_file file_;  // used on the worker
   bool is_listed_;
   subscriptions watches_;
+  std::vector<own_term> own_;  ///< by election
+  std::uint64_t turn_ = 0;     ///< the number of looks and releases that were asked for
+  line line_;
   pending_calls calls_;
   description self_;
   std::optional<file_watch> changes_;
@@ -311,24 +351,56 @@ std::expected<description, open_error> sqlite_store::opened(
   return self_;
 }
 
+/// A term that the watch shows at this moment and that lasts long enough: nothing is written.
+std::optional<grant> sqlite_store::take_up(core::election_index which, core::version above) {
+  own_term& ours = own_[core::place(which)];
+  auto own = std::exchange(ours.shown, std::nullopt);
+  const bool is_fresh = own && own->version >= above && loop_.now() < own->sent_at + own->ttl / 2;
+  if (!is_fresh) return std::nullopt;
+  ours.granted = own->version;
+  return own;
+}
+
+// Places in line -------------------------------------------------------------------------------
+
+/// What has failed is tried again after the next look, which is not now.
+void sqlite_store::line_up(const line::request& what, std::function<void(bool)> done) {
+  const core::time_point deadline = loop_.now() + line_patience;
+  const bool queued = run(
+      job_runner::place::last,
+      [this, what, deadline] { return file_.line_up(what.stand, what.leave, deadline); },
+      [this, done](const std::optional<unknown>& failure) {
+        done(!failure);
+        if (!failure) look();
+      });
+  if (queued) return;
+  loop_.post([done, alive = std::weak_ptr(alive_)] {
+    if (!alive.expired()) done(false);
+  });
+}
+
 // Watches --------------------------------------------------------------------------------------
 
 /// Looks again later although nobody writes to a file whose holders are dead: standbys need to know
 /// that the file can still be read.
 void sqlite_store::look_later() {
-  look_timer_.after(look_every_, [this] { look(); });
+  look_timer_.after(look_every_, [this] {
+    line_.try_again();
+    look();
+  });
 }
 
 /// Reads all watched elections at once, after the calls that wait already.
 void sqlite_store::look() {
   std::vector<core::election_index> watched = watches_.begin_look();
   if (watched.empty()) return;
+  const std::uint64_t turn = ++turn_;
   const bool queued = run(
       job_runner::place::last,
       [this, watched] { return file_.read(watched, clock_.now() + look_patience); },
-      [this, watched,
-       asked_at = loop_.now()](const std::expected<std::vector<core::observation>, unknown>& seen) {
-        showed(watched, asked_at, seen);
+      [this, watched, turn,
+       asked_at = loop_.now()](std::expected<std::vector<looked>, unknown> seen) {
+        showed(watched, turn, asked_at, std::move(seen));
       });
   if (queued) return;
   watches_.end_look();
@@ -341,9 +413,9 @@ void sqlite_store::fail_soon(std::string why) {
   });
 }
 
-void sqlite_store::showed(const std::vector<core::election_index>& watched,
+void sqlite_store::showed(const std::vector<core::election_index>& watched, std::uint64_t turn,
                           core::time_point asked_at,
-                          const std::expected<std::vector<core::observation>, unknown>& seen) {
+                          std::expected<std::vector<looked>, unknown> seen) {
   if (!seen) {
     tell(core::contact::failed{.asked_at = asked_at, .why = seen.error().why});
   } else {
@@ -357,7 +429,15 @@ void sqlite_store::showed(const std::vector<core::election_index>& watched,
   for (std::size_t i = 0; i < watched.size(); ++i) {
     if (!watches_.concerned(watched[i])) continue;
     if (seen) {
-      watches_.show(watched[i], (*seen)[i]);
+      looked& one = (*seen)[i];
+      one.seen.in_line = one.place == place_state::ours || line_.is_busy(watched[i]);
+      line_.saw(watched[i], one.place);
+      own_term& ours = own_[core::place(watched[i])];
+      const bool is_new = one.own && turn > ours.from_turn && one.own->version > ours.granted;
+      if (is_new) ours.shown = std::move(one.own);
+      watches_.show(watched[i], one.seen);
+      if (alive.expired()) return;  // the handler has closed the store
+      ours.shown.reset();
     } else {
       watches_.fail(watched[i], seen.error());
     }

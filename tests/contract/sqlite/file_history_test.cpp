@@ -80,7 +80,7 @@ class FileHistory : public testing::Test {
     return hold(as);
   }
   core::observation read(lease_file& as) {
-    return as.read(std::span(&db, 1), tests::soon())->at(0);
+    return as.read(std::span(&db, 1), tests::soon())->at(0).seen;
   }
   core::loss_reason renew(lease_file& as, core::version version) {
     const core::renewal_item item{.which = db, .version = version};

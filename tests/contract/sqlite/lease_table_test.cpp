@@ -56,7 +56,7 @@ class LeaseTable : public testing::Test {
         std::holds_alternative<released>(as.release(what, version, {.clean = clean}, waiting())));
   }
   core::observation read(lease_table& as, const subject& what) {
-    return as.read(std::span(&what, 1), waiting()).value().front();
+    return as.read(std::span(&what, 1), waiting()).value().front().seen;
   }
 
   tests::temporary_directory directory_;

@@ -72,10 +72,9 @@ class Incident : public PlacedMembers {
                                std::vector<std::string> more = {},
                                std::vector<std::string> command = {"sleep", "1000"}) {
     more.insert(more.end(), {"--log-format", "text"});
-    // One that stands in line sees no moment in which the lease is free, and nobody knows whether
-    // it stands there by the time of the incident.
-    const bool has_line = GetParam().kind == "etcd" || GetParam().kind == "consul";
-    if (has_line) more.emplace_back("--unlisted");
+    // One that stands in line on etcd holds as soon as the holder's lease has ended, and nobody
+    // knows whether it stands there by the time of the incident.
+    if (GetParam().kind == "etcd") more.emplace_back("--unlisted");
     return member_of_store(
         {.identity = identity, .ttl = ttl, .more = std::move(more), .command = std::move(command)});
   }

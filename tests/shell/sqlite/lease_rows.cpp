@@ -18,6 +18,7 @@ bool lease_rows::open() {
   if (db_) db_->abandon();
   all_ = {};
   agreements_ = {};
+  releases_ = {};
   db_.reset();
   if (sqlite::identify(path_) == sqlite::file_identity{}) return false;
   auto opened = sqlite::connection::open(path_, {});
@@ -26,7 +27,7 @@ bool lease_rows::open() {
   (*opened)->keep_wal_file();
   (*opened)->abandon();
   const bool is_set_up =
-      (*opened)->integer("SELECT count(*) FROM sqlite_schema WHERE name = 'member_order'", 0) == 1;
+      (*opened)->integer("SELECT count(*) FROM sqlite_schema WHERE name = 'place'", 0) == 1;
   files_ = sqlite::file_set::look(path_);
   if (!is_set_up || !files_.complete()) return false;
   db_ = std::move(*opened);
@@ -34,6 +35,7 @@ bool lease_rows::open() {
                            "SELECT election, session, version, acquired_ns, expires_ns, identity "
                            "FROM lease WHERE boot_id = ?");
   agreements_ = sqlite::statement(*db_, "SELECT election, slots FROM agreement");
+  releases_ = sqlite::statement(*db_, "SELECT version FROM farewell WHERE election = ?");
   return true;
 }
 
@@ -75,6 +77,7 @@ void lease_rows::look(const machine_clock& clock, const std::string& boot_id, bo
   const auto gone = [&](const auto& one) { return !there.contains(one.first); };
   std::vector<std::pair<name, row>> went;
   std::ranges::copy_if(rows_, std::back_inserter(went), gone);
+  std::set<std::string> passed;  // elections
   for (const auto& [which, what] : went) {
     const auto successor = std::ranges::find_if(there, [&](const auto& one) {
       return !rows_.contains(one.first) && one.first.election == which.election;
@@ -82,7 +85,8 @@ void lease_rows::look(const machine_clock& clock, const std::string& boot_id, bo
     const bool was_granted = successor != there.end();
     if (by_operator) {
       end(which, what, erased_by::somebody);
-    } else if (!was_granted) {
+    } else if (!was_granted || was_released(which)) {
+      if (was_granted) passed.insert(which.election);
       end(which, what, erased_by::transaction);
     } else if (what.until <= world_.now || successor->first.session == which.session) {
       end(which, what, erased_by::expiry);
@@ -94,7 +98,9 @@ void lease_rows::look(const machine_clock& clock, const std::string& boot_id, bo
     auto [known, is_new] = rows_.try_emplace(which);
     row& one = known->second;
     if (is_new) {
-      one = {.lease = next_lease(which.session), .number = numbers_(which.election, which.version)};
+      one = {.lease = next_lease(which.session),
+             .number = numbers_(which.election, which.version),
+             .passed = passed.contains(which.election)};
       newest_ = std::max(newest_, which.version);
       seen_[which.election].changed_at = world_.now;
       witness_.created(which.election + "/" + which.session, one.number, one.lease, seen.identity);
@@ -103,6 +109,12 @@ void lease_rows::look(const machine_clock& clock, const std::string& boot_id, bo
     world_time& promised = promised_[one.lease];
     promised = std::max(promised, seen.until);
   }
+}
+
+/// Its release may have granted the lease to the next member in the same transaction.
+bool lease_rows::was_released(const name& which) {
+  auto rows = releases_.rows(which.election);
+  return rows.next() && static_cast<std::uint64_t>(rows.integer(0)) == which.version;
 }
 
 std::int64_t lease_rows::next_lease(const std::string& session) {
@@ -125,7 +137,8 @@ void lease_rows::end(const name& which, const row& what, erased_by how) {
 /// Its row is gone; what it has promised is not.
 void lease_rows::end_later(const name& which, const row& what) {
   const std::uint64_t number = what.number;
-  const world_time until = given_up_.contains(number) ? world_.now : promised_[what.lease];
+  const bool is_over = given_up_.contains(number) || (what.passed && !taken_up_.contains(number));
+  const world_time until = is_over ? world_.now : promised_[what.lease];
   fading_[number] = which;
   seen_[which.election].changed_at = world_.now;
   ended_.insert(which);
@@ -162,6 +175,7 @@ void lease_rows::rebooted() {
   // The next one to open the file is alone with it, as after a real reboot.
   all_ = {};
   agreements_ = {};
+  releases_ = {};
   db_.reset();
 }
 

@@ -38,6 +38,9 @@ class lease_rows {
   void rebooted();
   /// Its holder says that nothing runs by this term.
   void gives_up(std::uint64_t number);
+  /// Its member holds by this term from now on. One that was passed to it, and that it has never
+  /// read, ends with its file: from another file it cannot be read any more.
+  void taken_up(std::uint64_t number) { taken_up_.insert(number); }
 
   /// Until when any row has ever promised this lease.
   [[nodiscard]] world_time promised(std::int64_t lease) const;
@@ -67,6 +70,7 @@ class lease_rows {
     std::int64_t lease = 0;
     std::uint64_t number = 0;
     world_time until{};
+    bool passed = false;  ///< granted by the release of the one before
   };
   struct seen_holders {
     std::vector<std::uint64_t> numbers;
@@ -77,6 +81,7 @@ class lease_rows {
   [[nodiscard]] bool read(const machine_clock& clock, const std::string& boot_id,
                           std::map<name, seen_row>& out);
   void read_agreements();
+  [[nodiscard]] bool was_released(const name& which);
   /// The number of a lease of this session.
   [[nodiscard]] std::int64_t next_lease(const std::string& session);
   void end(const name& which, const row& what, erased_by how);
@@ -90,12 +95,14 @@ class lease_rows {
   std::unique_ptr<stores::sqlite::connection> db_;
   stores::sqlite::statement all_;  ///< rows of one boot
   stores::sqlite::statement agreements_;
+  stores::sqlite::statement releases_;           ///< the newest of an election
   std::map<std::string, std::uint32_t> agreed_;  ///< slots, as last read
   stores::sqlite::file_set files_;
   std::map<name, row> rows_;              ///< of terms that go on
   std::set<name> ended_;                  ///< rows that mean nothing any more
   std::map<std::uint64_t, name> fading_;  ///< by number: of a replaced file, and not yet run out
   std::set<std::uint64_t> given_up_;      ///< by number
+  std::set<std::uint64_t> taken_up_;      ///< the same
   std::map<std::int64_t, world_time> promised_;
   std::map<std::string, seen_holders> seen_;
   std::map<std::string, std::int64_t> sessions_;  ///< their numbers

@@ -189,7 +189,7 @@ void sqlite_host::restore_over() {
   }
   std::string all = "BEGIN IMMEDIATE;";
   for (const char* table :
-       {"election", "lease", "cluster", "farewell", "agreement", "file", "member_order"}) {
+       {"election", "lease", "cluster", "farewell", "agreement", "file", "member_order", "place"}) {
     all += std::string("DELETE FROM main.") + table + "; INSERT INTO main." + table +
            " SELECT * FROM old." + table + ";";
   }

@@ -156,6 +156,23 @@ TEST(ElectionLines, AStandbyTellsBehindWhomAndHowLongNobodyWasActive) {
       << "and not that it sees itself";
 }
 
+TEST(ElectionLines, AMemberThatIsPassedTheLeaseSaysWhoHasReleasedIt) {
+  story s;
+  s.sees({b}, 4).is_refused().sees({b}, 4).at(1s).sees({ours}, 5, released(loss_reason::resigned));
+  s.at(1s + 2ms).is_granted(5, true);
+  EXPECT_THAT(s.told(), ElementsAre("info  standing by behind b (version 4)",
+                                    "info  nobody holds the lease: b has released it (resigned)",
+                                    "info  active under version 5, after 2 ms without an active "
+                                    "holder"));
+}
+
+TEST(ElectionLines, AMemberThatHoldsBeforeTheRecordSaysOnlyThatItIsActive) {
+  story s;
+  s.sees({b}, 4).is_refused().sees({b}, 4).at(1s).sees({ours}, 5).is_granted(5, true);
+  EXPECT_THAT(s.told(), ElementsAre("info  standing by behind b (version 4)",
+                                    "info  active under version 5"));
+}
+
 TEST(ElectionLines, AHolderThatVanishedWasSeenToRunOut) {
   story s;
   s.sees({}, 3).sees({b}, 4, {}, start_of_talk + 2s).at(3s).is_granted(5, true);
