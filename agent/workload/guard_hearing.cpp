@@ -1,5 +1,6 @@
 #include "workload/guard_hearing.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/timing.hpp"
@@ -18,6 +19,8 @@ void guard_hearing::look_in(core::duration wait, std::int64_t asked) {
 
 void guard_hearing::look(core::duration waited, std::int64_t asked) {
   const std::int64_t heard = page_.armed.load();
+  // A term that is over by now may have had a later deadline than the one that followed.
+  asked = std::min(asked, page_.kill_at.load());
   if (heard < asked && waited != second_look_after) return look_in(second_look_after, asked);
   if (heard < asked) {
     look_in(guard_hangs_after, asked);
