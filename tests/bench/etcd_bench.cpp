@@ -1,6 +1,7 @@
 // `tenure exec` on etcd beside `etcdctl lock`, on one etcd with its default fsync, and an agent
 // with as many elections as it may have.
-//   etcd_bench [--rounds N] [--etcd debian|today] [--part hand-over|requests|many]
+//   etcd_bench [--rounds N] [--etcd debian|today] [--part hand-over|requests|many|crowd]
+//   [--candidates N]
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -17,9 +18,11 @@
 #include <thread>
 #include <vector>
 
+#include "base/base64.hpp"
 #include "contestants.hpp"
 #include "figures.hpp"
 #include "servers/plain_http.hpp"
+#include "stores/etcd/layout.hpp"
 
 namespace {
 
@@ -38,6 +41,8 @@ constexpr double hand_over_goal = 1.0;            // of etcdctl's
 constexpr double hand_over_goal_with_word = 0.5;  // the same
 constexpr double crash_goal_seconds = crash_ttl_seconds + 0.6;
 constexpr long rss_goal_kb = 60 * 1000;
+constexpr double crowd_goal = 2.0;  // of what 2 candidates take
+constexpr int most_seconds_to_gather = 600;
 
 /// etcd as it is by default.
 servers::etcd_options plain_etcd() {
@@ -245,16 +250,146 @@ void measure_many(const servers::server_release& release) {
               kilobytes(agent.pid(), "status", "VmHWM:"), rss_goal_kb, verdict(rss < rss_goal_kb));
 }
 
+// Many candidates -------------------------------------------------------------------------------
+
+/// Real agents, in processes of their own, that wait for one election and come after all others.
+class crowd {
+ public:
+  crowd(const servers::etcd_cluster& at, int count) {
+    for (int i = 0; i < count; ++i) {
+      const std::string name = "c" + std::to_string(i);
+      members_.push_back(std::make_unique<tests::program>(
+          std::vector<std::string>{tests::tenure_binary(),
+                                   "agent",
+                                   "--election",
+                                   "test",
+                                   "--store",
+                                   "etcd",
+                                   "--endpoint",
+                                   at.endpoint(),
+                                   "--ttl",
+                                   std::to_string(long_ttl_seconds) + "s",
+                                   "--identity",
+                                   name,
+                                   "--priority=-1",
+                                   "--listen",
+                                   "127.0.0.1:0",
+                                   "--probe-listen",
+                                   "off",
+                                   "--peer-listen",
+                                   "127.0.0.1:0",
+                                   "--log-level",
+                                   "warn"},
+          in_ / name));
+    }
+  }
+
+ private:
+  tests::temporary_directory in_;
+  std::vector<std::unique_ptr<tests::program>> members_;
+};
+
+/// How many members "test" lists.
+long members(const servers::etcd_cluster& at) {
+  const std::string from = stores::etcd::member_prefix("test");
+  std::string until = from;
+  ++until.back();
+  const std::string answer =
+      at.post("/v3/kv/range", R"({"key":")" + base::to_base64(from) + R"(","range_end":")" +
+                                  base::to_base64(until) + R"(","count_only":true})");
+  const std::string name = R"("count":")";
+  const auto found = answer.find(name);
+  return found == std::string::npos ? 0 : std::atol(answer.c_str() + found + name.size());
+}
+
+/// What one hand-over asks of etcd, beyond what it is asked in as many idle seconds. Without what
+/// it tells on watches: that goes to everybody.
+request_count requests_of_a_hand_over(const servers::etcd_cluster& at, contestants& ours) {
+  constexpr std::chrono::seconds window{long_ttl_seconds};
+  ours.settle();
+  const request_count first = requests_at(at);
+  std::this_thread::sleep_for(window);
+  const request_count second = requests_at(at);
+  const auto until = std::chrono::steady_clock::now() + window;
+  ours.hand_over(ending::asked);
+  std::this_thread::sleep_until(until);
+  request_count out = (requests_at(at) - second) - (second - first);
+  out.erase("Watch");
+  return out;
+}
+
+struct crowd_figures {
+  std::vector<double> asked;
+  std::vector<double> workload;
+  std::vector<double> vanished;
+  request_count requests;
+};
+
+crowd_figures measure_with(const servers::etcd_cluster& at, contestants& ours, int rounds) {
+  crowd_figures out;
+  const auto take = [&](ending how) {
+    ours.settle();
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    const contestants::turn one = ours.hand_over(how);
+    return static_cast<double>(one.began - one.ended) / 1e6;
+  };
+  for (int i = 0; i < rounds; ++i) out.asked.push_back(take(ending::asked));
+  for (int i = 0; i < rounds; ++i) out.workload.push_back(take(ending::workload));
+  for (int i = 0; i < crash_rounds; ++i) out.vanished.push_back(take(ending::vanished));
+  out.requests = requests_of_a_hand_over(at, ours);
+  return out;
+}
+
+void measure_crowd(const servers::server_release& release, int rounds, int candidates) {
+  const servers::etcd_cluster cluster(release, plain_etcd());
+  const auto ours =
+      two_tenures("etcd", cluster, long_ttl_seconds, {"--peer-listen", "127.0.0.1:0"});
+  const crowd_figures alone = measure_with(cluster, *ours, rounds);
+  const std::int64_t begin = boot_nanoseconds();
+  const crowd others(cluster, candidates - 2);
+  const auto listed = [&] {
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    return members(cluster);
+  };
+  long count = 0;
+  for (int tries = 0; tries < most_seconds_to_gather && count < candidates; ++tries)
+    count = listed();
+  std::printf("%ld candidates for one election, each a process, all listed after %.0f s\n", count,
+              static_cast<double>(boot_nanoseconds() - begin) / 1e9);
+  // What follows a start is over.
+  std::this_thread::sleep_for(std::chrono::seconds(2 * long_ttl_seconds));
+  const crowd_figures crowded = measure_with(cluster, *ours, rounds);
+  const auto print_pair = [](const char* what, const std::vector<double>& few,
+                             const std::vector<double>& many) {
+    std::printf("%s\n", what);
+    print_row("  2 candidates", few, "ms");
+    print_row("  all of them", many, "ms");
+    const double ratio = median(many) / median(few);
+    std::printf("  ratio %.2f, goal at most %.2f: %s\n", ratio, crowd_goal,
+                verdict(ratio <= crowd_goal));
+  };
+  print_pair("hand-over with the word", alone.asked, crowded.asked);
+  print_pair("the workload is killed, its agent lives", alone.workload, crowded.workload);
+  print_pair("everything of the holder is killed", alone.vanished, crowded.vanished);
+  std::printf(
+      "requests of a hand-over beyond idle ones, the start of the next standby included\n"
+      "  2 candidates %.0f (%s )\n  all of them %.0f (%s )\n",
+      total(alone.requests), text(alone.requests).c_str(), total(crowded.requests),
+      text(crowded.requests).c_str());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   int rounds = 20;
   std::string only_release;
   std::string only_part;
+  int candidates = 1000;
   for (int i = 1; i + 1 < argc; i += 2) {
     if (std::strcmp(argv[i], "--rounds") == 0) rounds = std::atoi(argv[i + 1]);
     if (std::strcmp(argv[i], "--etcd") == 0) only_release = argv[i + 1];
     if (std::strcmp(argv[i], "--part") == 0) only_part = argv[i + 1];
+    if (std::strcmp(argv[i], "--candidates") == 0) candidates = std::atoi(argv[i + 1]);
   }
   const auto wanted = [&](const char* part) { return only_part.empty() || only_part == part; };
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
@@ -268,5 +403,7 @@ int main(int argc, char** argv) {
     if (wanted("hand-over")) measure_hand_overs(release, rounds);
     if (wanted("requests")) measure_requests(release);
     if (wanted("many")) measure_many(release);
+    // Last: it takes minutes.
+    if (wanted("crowd")) measure_crowd(release, rounds, candidates);
   }
 }

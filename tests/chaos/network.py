@@ -35,9 +35,10 @@ class Network:
         self.of = {member: namespaces.create(world, member) for member in MEMBERS}
         self._trouble: list[Trouble] = []
         self._log = folder / "link.log"
-        words = [sys.executable, str(Path(__file__).with_name("link.py")), seed]
+        self._words = folder / "words"
+        words = [sys.executable, str(Path(__file__).with_name("link.py")), seed, str(self._words)]
         for member in MEMBERS:
-            words += [member, self.of[member], self.store]
+            words += [member, self.address(member), self.of[member], self.store]
         self._link = spawn(words, self._log, stdin=subprocess.PIPE)
 
     def lay(self) -> bool:
@@ -47,9 +48,24 @@ class Network:
         if "ready" not in self._log.read_text():
             return False
         for number, member in enumerate(MEMBERS):
-            _address(self.of[member], "store", f"10.77.{number}.2/24")
+            _address(self.of[member], "store", f"{self.address(member)}/24")
             _address(self.store, member, f"10.77.{number}.1/24")
+            # Members reach each other by way of the store's end.
+            run(["ip", "-n", self.of[member], "route", "add", "default", "via",
+                 self.store_address(member)])
+        run([*namespaces.entering(self.store), "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward"])
         return True
+
+    @staticmethod
+    def address(member: str) -> str:
+        return f"10.77.{MEMBERS.index(member)}.2"
+
+    def words(self) -> tuple[int, int]:
+        """How many words members have told each other, and how many a hostile peer has told."""
+        if not self._words.exists():
+            return 0, 0
+        heard, said = map(int, self._words.read_text().split() or ("0", "0"))
+        return heard, said
 
     @staticmethod
     def store_address(member: str) -> str:

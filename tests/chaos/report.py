@@ -89,12 +89,28 @@ def verdict(title: str, worlds: Sequence[World]) -> str:
     lines.append(_terms(verdicts))
     if all(world.setting.has_versions for world in worlds):
         lines.append(_versions(verdicts))
+    heard, said = _words(worlds)
+    if heard:
+        lines.append(f"  words: {heard} told by members, {said} by a hostile peer")
     lines.append(f"  overlap: {overlap_of(worlds)}")
     lines += _deaths(worlds, verdicts)
     gone = absence(verdicts)
     lines.append(f"  without a holder: {gone.total / 1000:.1f} s of {_observed(worlds):.1f} s, "
                  f"longest {gone.longest:.0f} ms, median of fail-overs {gone.median:.0f} ms")
     return "\n".join(lines)
+
+
+def silent(worlds: Sequence[World]) -> list[str]:
+    """A failure: members that could have told each other words have told none."""
+    of_etcd = [world for world in worlds if world.store == "etcd"]
+    if not of_etcd or _words(of_etcd)[0]:
+        return []
+    return ["no member on etcd has told another one a word, so nothing was shown of that"]
+
+
+def _words(worlds: Sequence[World]) -> tuple[int, int]:
+    all_of_them = [world.words() for world in worlds]
+    return sum(heard for heard, _ in all_of_them), sum(said for _, said in all_of_them)
 
 
 def overlap_of(worlds: Sequence[World]) -> str:

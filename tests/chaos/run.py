@@ -165,7 +165,7 @@ def show(asked: argparse.Namespace, who: Contestant, worlds: Sequence[World],
 
 def conclude(asked: argparse.Namespace, worlds: Sequence[World], folder: Path) -> int:
     """What the counterpart does is no failure."""
-    problems = report.failures(worlds)
+    problems = report.failures(worlds) + report.silent(worlds)
     if not problems and not asked.keep:
         shutil.rmtree(folder)
         return 0

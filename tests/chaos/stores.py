@@ -13,6 +13,7 @@ import namespaces
 from network import Network
 from processes import spawn
 from releases import Release
+from link import WORD_PORT
 from server import Server
 
 ELECTION = "chaos"
@@ -58,7 +59,8 @@ class Etcd:
         return f"http://{self._network.store_address(member)}:2379"
 
     def flags(self, member: str) -> list[str]:
-        return ["--store", "etcd", "--endpoint", self.endpoint(member)]
+        return ["--store", "etcd", "--endpoint", self.endpoint(member),
+                "--peer-listen", f"{self._network.address(member)}:{WORD_PORT}"]
 
     def servers(self) -> Sequence[Server]:
         return [self._server]

@@ -101,6 +101,10 @@ class World:
     def lives(self) -> list[record.Life]:
         return record.read(self.runs)
 
+    def words(self) -> tuple[int, int]:
+        """As Network.words."""
+        return self._stage.network.words()
+
     def verdict(self) -> Verdict:
         return judge(self.lives(), self.setting.budget)
 
