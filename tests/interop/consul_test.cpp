@@ -4,12 +4,14 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "harness.hpp"
@@ -203,6 +205,8 @@ TEST_P(ConsulInterop, ConsulLockThatWaitsComesAfterAMemberInLine) {
   ASSERT_TRUE(eventually([&] {
     return b->get("/v1/elections/test").find(R"("in_line":true)") != std::string::npos;
   })) << b->process().err();
+  // That is true from when b asks for its place. Nothing tells when a has seen it, too.
+  std::this_thread::sleep_for(std::chrono::seconds(1));
   end_workload_of(*a);
   ASSERT_TRUE(runs_as(in_, "b")) << b->process().err();
   EXPECT_FALSE(has_run("other"));

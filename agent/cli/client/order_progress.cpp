@@ -47,7 +47,9 @@ class reader {
         if (is_own() && !now_.paused) return {.text = me() + " is not paused yet"};
         if (is_out_of_sight() && !stood_by_) return whether_it_holds();
         if (still_holds()) return {.text = me() + " is paused, but still gives " + it() + " up"};
-        if (is_own() && now_.in_line) {
+        // While the store does not answer, the place can neither be given up nor become a term
+        // here.
+        if (is_own() && now_.in_line && now_.holder_known) {
           return {.text = me() + " is paused, but still gives its place in line up"};
         }
         return after_pause();
