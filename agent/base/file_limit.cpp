@@ -30,8 +30,4 @@ std::optional<rlimit> file_limit_of_programs() {
   return limit;
 }
 
-void restore_file_limit() {
-  if (const auto limit = file_limit_of_programs()) ::setrlimit(RLIMIT_NOFILE, &*limit);
-}
-
 }  // namespace tenure::base

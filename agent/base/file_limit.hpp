@@ -12,13 +12,9 @@ namespace tenure::base {
 /// the new limit. Call it before there are threads that start processes.
 std::uint64_t raise_file_limit(std::uint64_t wanted);
 
-/// Restores the limit from before it was raised. For a child that executes another program: one
-/// that uses select() cannot handle descriptors above 1023 and expects a limit of 1024.
-/// Async-signal-safe; does nothing if nothing was raised.
-void restore_file_limit();
-
-/// The limit that `restore_file_limit` would set; nothing if nothing was raised. For a child that
-/// may not call it.
+/// The limit from before it was raised; nothing if nothing was. For a child that executes another
+/// program: one that uses select() cannot handle descriptors above 1023 and expects a limit of
+/// 1024. Async-signal-safe.
 [[nodiscard]] std::optional<rlimit> file_limit_of_programs();
 
 }  // namespace tenure::base

@@ -1,55 +1,68 @@
 #include "process/exec_child.hpp"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 
 #include "base/file_limit.hpp"
+#include "process/bare_call.hpp"
 #include "process/exec_status.hpp"
 
 namespace tenure::process {
 namespace {
 
-/// Ignored signals and the mask survive exec, but the workload must not inherit ours.
-void reset_signals(bool keep_hup_ignored) {
-  for (int signo = 1; signo < NSIG; ++signo) {
-    if (signo != SIGHUP || !keep_hup_ignored) ::signal(signo, SIG_DFL);
-  }
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-}
+/// As the kernel takes them: a signal's action is the handler, flags, a restorer and a mask.
+constexpr std::size_t kernel_mask_bytes = 8;
+constexpr std::array<unsigned long, 4> default_action{};
 
 [[noreturn]] void become(const exec_request& what, pid_t parent) {
-  ::setpgid(0, 0);
-  // Every signal is still blocked here, including SIGTTOU, which would otherwise stop us.
-  if (what.takes_terminal) ::tcsetpgrp(STDIN_FILENO, ::getpid());
-  if (what.dies_with_us) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // The parent may have died before prctl took effect.
-    if (::getppid() != parent) ::_exit(exit_guard_unusable);
-  }
-  for (const int fd : what.inherits) {
-    if (fd >= 0) ::fcntl(fd, F_SETFD, 0);
-  }
-  reset_signals(what.keeps_hup_ignored);
-  base::restore_file_limit();
+  if (!set_up_child(what, parent, base::file_limit_of_programs())) ::_exit(exit_guard_unusable);
   if (what.search_path) {
     ::execvpe(what.program, what.argv, what.environment);
   } else {
     ::execve(what.program, what.argv, what.environment);
   }
-  const int error = errno;
-  if (what.error_pipe >= 0) {
-    [[maybe_unused]] const ssize_t sent = ::write(what.error_pipe, &error, sizeof error);
-  }
-  ::_exit(error == ENOENT ? exit_command_not_found : exit_command_not_executable);
+  ::_exit(report_failed_exec(what, errno));
 }
 
 }  // namespace
+
+bool set_up_child(const exec_request& what, pid_t parent, const std::optional<rlimit>& limit) {
+  bare_call(SYS_setpgid, 0, 0);
+  // Every signal is still blocked here, including SIGTTOU, which would otherwise stop us.
+  if (what.takes_terminal) {
+    const pid_t self = static_cast<pid_t>(bare_call(SYS_getpid));
+    bare_call(SYS_ioctl, STDIN_FILENO, TIOCSPGRP, &self);
+  }
+  if (what.dies_with_us) {
+    bare_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+    // The parent may have died before prctl took effect.
+    if (bare_call(SYS_getppid) != parent) return false;
+  }
+  for (const int fd : what.inherits) {
+    if (fd >= 0) bare_call(SYS_fcntl, fd, F_SETFD, 0);
+  }
+  // Ignored signals and the mask survive exec, but the program must not inherit ours.
+  for (int signo = 1; signo < NSIG; ++signo) {
+    if (signo == SIGHUP && what.keeps_hup_ignored) continue;
+    bare_call(SYS_rt_sigaction, signo, default_action.data(), nullptr, kernel_mask_bytes);
+  }
+  if (limit) bare_call(SYS_prlimit64, 0, RLIMIT_NOFILE, &*limit, nullptr);
+  constexpr unsigned long none = 0;
+  bare_call(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, kernel_mask_bytes);
+  return true;
+}
+
+int report_failed_exec(const exec_request& what, int error) {
+  if (what.error_pipe >= 0) bare_call(SYS_write, what.error_pipe, &error, sizeof error);
+  return error == ENOENT ? exit_command_not_found : exit_command_not_executable;
+}
 
 pid_t fork_and_exec(const exec_request& what) {
   const pid_t parent = ::getpid();

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <array>
+#include <optional>
 
 namespace tenure::process {
 
@@ -26,5 +28,16 @@ struct exec_request {
 /// Forks and executes. The child leads a process group of its own, blocks no signal and handles all
 /// of them by default. Returns its id, or -1 with errno set. Allocates nothing in either process.
 [[nodiscard]] pid_t fork_and_exec(const exec_request& what);
+
+/// What a child does before it executes a program. Call with all signals blocked; `parent` is who
+/// made the child, `limit` what base::file_limit_of_programs has told it. False if the parent is
+/// dead and the child is not to outlive it. Calls the kernel and nothing else, so it may be used by
+/// a child that shares its parent's memory.
+[[nodiscard]] bool set_up_child(const exec_request& what, pid_t parent,
+                                const std::optional<rlimit>& limit);
+
+/// Tells the parent that the exec has failed with this errno; otherwise as above. Returns the
+/// status to exit with.
+int report_failed_exec(const exec_request& what, int error);
 
 }  // namespace tenure::process

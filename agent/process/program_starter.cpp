@@ -1,14 +1,10 @@
 #include "process/program_starter.hpp"
 
-#include <fcntl.h>
 #include <sched.h>
-#include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -25,10 +21,6 @@ namespace {
 constexpr std::size_t stack_bytes = 64 * 1024;
 constexpr const char* shell = "/bin/sh";
 constexpr std::string_view default_path = "/bin:/usr/bin";
-/// As the kernel takes them: a signal's action is the handler, flags, a restorer and a mask.
-constexpr std::size_t kernel_mask_bytes = 8;
-constexpr std::array<unsigned long, 4> default_action{};
-
 /// ThreadSanitizer keeps notes of a thread in its memory, and a child's calls would be among them.
 #if __has_feature(thread_sanitizer)
 constexpr int sharing = 0;
@@ -82,34 +74,14 @@ pid_t program_starter::start(const exec_request& what) {
 // it but its stack and `of_shell_`, and `errno` is the parent's.
 
 int program_starter::run(void* of) {
-  const long status = static_cast<program_starter*>(of)->become();
+  const int status = static_cast<program_starter*>(of)->become();
   for (;;) bare_call(SYS_exit_group, status);
 }
 
 /// Returns the status to exit with, if it cannot become the program.
-long program_starter::become() {
-  bare_call(SYS_setpgid, 0, 0);
-  const pid_t self = static_cast<pid_t>(bare_call(SYS_getpid));
-  // Every signal is still blocked here, including SIGTTOU, which would otherwise stop us.
-  if (what_.takes_terminal) bare_call(SYS_ioctl, STDIN_FILENO, TIOCSPGRP, &self);
-  if (what_.dies_with_us) {
-    bare_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
-    // The parent may have died before prctl took effect.
-    if (bare_call(SYS_getppid) != parent_) return exit_guard_unusable;
-  }
-  for (const int fd : what_.inherits) {
-    if (fd >= 0) bare_call(SYS_fcntl, fd, F_SETFD, 0);
-  }
-  for (int signo = 1; signo < NSIG; ++signo) {
-    if (signo == SIGHUP && what_.keeps_hup_ignored) continue;
-    bare_call(SYS_rt_sigaction, signo, default_action.data(), nullptr, kernel_mask_bytes);
-  }
-  if (file_limit_) bare_call(SYS_prlimit64, 0, RLIMIT_NOFILE, &*file_limit_, nullptr);
-  constexpr unsigned long none = 0;
-  bare_call(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, kernel_mask_bytes);
-  const int error = static_cast<int>(execute());
-  if (what_.error_pipe >= 0) bare_call(SYS_write, what_.error_pipe, &error, sizeof error);
-  return error == ENOENT ? exit_command_not_found : exit_command_not_executable;
+int program_starter::become() {
+  if (!set_up_child(what_, parent_, file_limit_)) return exit_guard_unusable;
+  return report_failed_exec(what_, static_cast<int>(execute()));
 }
 
 /// As execvp. Returns the errno, if no program could be executed.

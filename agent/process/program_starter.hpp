@@ -34,7 +34,7 @@ class program_starter {
 
  private:
   static int run(void* of);
-  [[nodiscard]] long become();
+  [[nodiscard]] int become();
   [[nodiscard]] long execute();
   [[nodiscard]] long execute_by_shell(const std::string& script);
 
