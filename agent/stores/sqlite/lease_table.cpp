@@ -230,24 +230,19 @@ acquire_outcome lease_table::acquire(const subject& what, core::version above, p
 grant lease_table::extend(const subject& what, const row& own, core::time_point now) {
   extend_lease_.run(column(now), column(now + self_.ttl), self_.ttl.count(), what.election,
                     self_.session, column(own.version), self_.boot_id);
-  saw_version(own.version);
-  beside_.mine().promised(what.election, now + self_.ttl);
-  return grant{.version = own.version,
-               .sequencer = sequencer(what, own.version),
-               .ttl = self_.ttl,
-               .released_cleanly = own.clean,
-               .slot = own.slot};
+  row extended = own;
+  extended.expires_at = now + self_.ttl;
+  return grant_of(what, extended);
 }
 
 grant lease_table::take(const subject& what, core::version above, std::span<const row> holders,
                         core::time_point now) {
-  const grant out = give({self_.session, self_.identity, self_.ttl}, what, above, holders, now);
-  beside_.mine().promised(what.election, now + self_.ttl);
-  return out;
+  return grant_of(what,
+                  give({self_.session, self_.identity, self_.ttl}, what, above, holders, now));
 }
 
-grant lease_table::give(const taker& to, const subject& what, core::version above,
-                        std::span<const row> holders, core::time_point now) {
+lease_table::row lease_table::give(const taker& to, const subject& what, core::version above,
+                                   std::span<const row> holders, core::time_point now) {
   const counters before = count(what);
   const core::version reached = std::max({before.newest, above, history_.floor});
   if (reached >= largest_version) {
@@ -270,11 +265,12 @@ grant lease_table::give(const taker& to, const subject& what, core::version abov
                     std::int64_t{slot});
   store_counters_.run(what.election, column(version), std::int64_t{live} + 1 + doubt.doubtful());
   saw_version(version);
-  return grant{.version = version,
-               .sequencer = sequencer(what, version),
-               .ttl = self_.ttl,
-               .released_cleanly = clean,
-               .slot = slot};
+  return row{.session = std::string(to.session),
+             .identity = std::string(to.identity),
+             .version = version,
+             .expires_at = now + to.ttl,
+             .clean = clean,
+             .slot = slot};
 }
 
 renew_outcome lease_table::renew(std::span<const held_term> terms, patience waiting) {
@@ -336,7 +332,7 @@ std::optional<unknown> lease_table::line_up(std::span<const subject> stand,
     const core::time_point now = self_.clock();
     for (const subject& one : leave) places_->leave(one.election, self_.session);
     for (const subject& one : stand) {
-      if (!may_stand(one, live_rows(one, now))) continue;
+      if (!may_stand(one, agreed_slots(one), live_rows(one, now))) continue;
       places_->take(one.election,
                     {.session = self_.session, .identity = self_.identity, .ttl = self_.ttl});
     }
@@ -351,9 +347,8 @@ std::expected<std::vector<looked>, unknown> lease_table::read(std::span<const su
     const core::time_point now = self_.clock();
     for (const subject& one : what) {
       const std::vector<row> live = live_rows(one, now);
-      out.push_back({.seen = observe(one, live, now),
-                     .own = own_term(one, live),
-                     .place = place_seen(one, live)});
+      out.push_back({.seen = observe(one, live, now), .own = own_term(one, live)});
+      look_at_place(one, live, out.back());
     }
     for (order_table::entry& order : orders_->live(now)) {
       const auto of = std::ranges::find(what, order.election, &subject::election);

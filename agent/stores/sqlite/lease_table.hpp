@@ -149,11 +149,13 @@ class lease_table {
   };
   grant take(const subject& what, core::version above, std::span<const row> holders,
              core::time_point now);
-  grant give(const taker& to, const subject& what, core::version above,
-             std::span<const row> holders, core::time_point now);
+  row give(const taker& to, const subject& what, core::version above, std::span<const row> holders,
+           core::time_point now);
+  grant grant_of(const subject& what, const row& own);
   std::optional<grant> own_term(const subject& what, std::span<const row> live);
-  bool may_stand(const subject& what, std::span<const row> live);
-  place_state place_seen(const subject& what, std::span<const row> live);
+  [[nodiscard]] bool may_stand(const subject& what, std::uint32_t agreed,
+                               std::span<const row> live) const;
+  void look_at_place(const subject& what, std::span<const row> live, looked& out);
   void pass_on(const subject& what, const release_details& how, core::time_point now);
   bool renew_one(const held_term& item, core::time_point now);
   std::vector<row> live_rows(const subject& what, core::time_point now);

@@ -80,28 +80,37 @@ core::observation lease_table::observe(const subject& what, std::span<const row>
 }
 
 /// With several slots nobody could tell whose slot a term in line would have.
-bool lease_table::may_stand(const subject& what, std::span<const row> live) {
-  return what.slots == 1 && slots_of(what) == 1 && live.size() == 1 &&
+bool lease_table::may_stand(const subject& what, std::uint32_t agreed,
+                            std::span<const row> live) const {
+  return what.slots == 1 && agreed <= 1 && live.size() == 1 &&
          live.front().session != self_.session;
 }
 
-place_state lease_table::place_seen(const subject& what, std::span<const row> live) {
-  const auto there = places_->find(what.election);
-  if (there) return there->session == self_.session ? place_state::ours : place_state::other;
-  return may_stand(what, live) ? place_state::free : place_state::other;
+void lease_table::look_at_place(const subject& what, std::span<const row> live, looked& out) {
+  if (const auto there = places_->find(what.election)) {
+    out.seen.in_line = there->session == self_.session;
+    out.place = out.seen.in_line ? place_state::ours : place_state::other;
+  } else if (may_stand(what, out.seen.agreed.slots, live)) {
+    out.place = place_state::free;
+  }
 }
 
 std::optional<grant> lease_table::own_term(const subject& what, std::span<const row> live) {
   const auto own = std::ranges::find(live, self_.session, &row::session);
   if (own == live.end()) return std::nullopt;
-  saw_version(own->version);
-  beside_.mine().promised(what.election, own->expires_at);
-  return grant{.version = own->version,
-               .sequencer = sequencer(what, own->version),
+  return grant_of(what, *own);
+}
+
+/// As if this row of ours had been asked for just when it was written.
+grant lease_table::grant_of(const subject& what, const row& own) {
+  saw_version(own.version);
+  beside_.mine().promised(what.election, own.expires_at);
+  return grant{.version = own.version,
+               .sequencer = sequencer(what, own.version),
                .ttl = self_.ttl,
-               .sent_at = own->expires_at - self_.ttl,
-               .released_cleanly = own->clean,
-               .slot = own->slot};
+               .sent_at = own.expires_at - self_.ttl,
+               .released_cleanly = own.clean,
+               .slot = own.slot};
 }
 
 std::string lease_table::sequencer(const subject& what, core::version version) const {

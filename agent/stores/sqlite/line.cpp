@@ -6,7 +6,11 @@ namespace tenure::stores::sqlite {
 
 void line::want(core::election_index which, bool stands) {
   if (stands == wanted_.contains(which)) return;
-  stands ? static_cast<void>(wanted_.insert(which)) : static_cast<void>(wanted_.erase(which));
+  if (stands) {
+    wanted_.insert(which);
+  } else {
+    wanted_.erase(which);
+  }
   changed_.insert(which);
   write();
 }

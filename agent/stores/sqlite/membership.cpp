@@ -77,6 +77,11 @@ bool names(const member_page& page, std::string_view election) {
   return std::ranges::find(page.elections, election) != page.elections.end();
 }
 
+/// True if it is a living member of this election with this identity.
+bool lives_as(const membership::entry& one, std::string_view identity, std::string_view election) {
+  return one.alive && one.page.identity == identity && names(one.page, election);
+}
+
 /// Deletes the words of members whose files are gone: earlier releases leave them behind.
 void remove_orphans(int directory, const std::vector<std::string>& words) {
   for (const std::string& name : words) {
@@ -292,16 +297,14 @@ bool membership::has_namesake(const std::vector<entry>& others, std::string_view
            std::tie(one.page.started_at, one.name) < std::tie(page_.started_at, own_);
   };
   return std::ranges::any_of(others, [&](const entry& one) {
-    return one.alive && one.page.identity == page_.identity && names(one.page, election) &&
-           came_first(one);
+    return lives_as(one, page_.identity, election) && came_first(one);
   });
 }
 
 bool membership::is_listed(const std::vector<entry>& others, std::string_view identity,
                            std::string_view election) {
-  return std::ranges::any_of(others, [&](const entry& one) {
-    return one.alive && one.page.identity == identity && names(one.page, election);
-  });
+  return std::ranges::any_of(others,
+                             [&](const entry& one) { return lives_as(one, identity, election); });
 }
 
 }  // namespace tenure::stores::sqlite

@@ -110,9 +110,7 @@ class sqlite_store final : public store {
                        [=, this]() -> read_outcome {
                          auto seen = file_.read(std::span(&which, 1), deadline);
                          if (!seen) return std::move(seen.error());
-                         looked& one = seen->front();
-                         one.seen.in_line = one.place == place_state::ours;
-                         return std::move(one.seen);
+                         return std::move(seen->front().seen);
                        });
   }
 
@@ -430,7 +428,7 @@ void sqlite_store::showed(const std::vector<core::election_index>& watched, std:
     if (!watches_.concerned(watched[i])) continue;
     if (seen) {
       looked& one = (*seen)[i];
-      one.seen.in_line = one.place == place_state::ours || line_.is_busy(watched[i]);
+      one.seen.in_line = one.seen.in_line || line_.is_busy(watched[i]);
       line_.saw(watched[i], one.place);
       own_term& ours = own_[core::place(watched[i])];
       const bool is_new = one.own && turn > ours.from_turn && one.own->version > ours.granted;
