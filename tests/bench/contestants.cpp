@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/base64.hpp"
 #include "figures.hpp"
 
 namespace tenure::bench {
@@ -21,9 +22,6 @@ using tests::program;
 using tests::stamped_run;
 
 constexpr std::array<const char*, 2> names{"a", "b"};
-
-/// Longer than a hand-over. Looking for its end earlier would take time of what is measured.
-constexpr std::chrono::milliseconds before_looking{50};
 
 [[noreturn]] void give_up(const std::string& why) {
   std::fprintf(stderr, "bench: %s\n", why.c_str());
@@ -345,9 +343,15 @@ std::string etcdctl_of(const servers::server_release& release) {
 }
 
 long contenders(const servers::etcd_cluster& at) {
-  // "test/" to "test0"
+  return keys_under(at, "test/");
+}
+
+long keys_under(const servers::etcd_cluster& at, const std::string& prefix) {
+  std::string until = prefix;
+  ++until.back();
   const std::string answer =
-      at.post("/v3/kv/range", R"({"key":"dGVzdC8=","range_end":"dGVzdDA=","count_only":true})");
+      at.post("/v3/kv/range", R"({"key":")" + base::to_base64(prefix) + R"(","range_end":")" +
+                                  base::to_base64(until) + R"(","count_only":true})");
   const std::string name = R"("count":")";
   const auto found = answer.find(name);
   if (found != std::string::npos) return std::atol(answer.c_str() + found + name.size());

@@ -79,5 +79,7 @@ std::string etcdctl_of(const servers::server_release& release);
 
 /// How many keys are under "test/"; -1 if etcd does not say.
 long contenders(const servers::etcd_cluster& at);
+/// The same for any prefix.
+long keys_under(const servers::etcd_cluster& at, const std::string& prefix);
 
 }  // namespace tenure::bench

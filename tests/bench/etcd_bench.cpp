@@ -18,7 +18,6 @@
 #include <thread>
 #include <vector>
 
-#include "base/base64.hpp"
 #include "contestants.hpp"
 #include "figures.hpp"
 #include "servers/plain_http.hpp"
@@ -286,19 +285,6 @@ class crowd {
   std::vector<std::unique_ptr<tests::program>> members_;
 };
 
-/// How many members "test" lists.
-long members(const servers::etcd_cluster& at) {
-  const std::string from = stores::etcd::member_prefix("test");
-  std::string until = from;
-  ++until.back();
-  const std::string answer =
-      at.post("/v3/kv/range", R"({"key":")" + base::to_base64(from) + R"(","range_end":")" +
-                                  base::to_base64(until) + R"(","count_only":true})");
-  const std::string name = R"("count":")";
-  const auto found = answer.find(name);
-  return found == std::string::npos ? 0 : std::atol(answer.c_str() + found + name.size());
-}
-
 /// What one hand-over asks of etcd, beyond what it is asked in as many idle seconds. Without what
 /// it tells on watches: that goes to everybody.
 request_count requests_of_a_hand_over(const servers::etcd_cluster& at, contestants& ours) {
@@ -346,13 +332,19 @@ void measure_crowd(const servers::server_release& release, int rounds, int candi
   const crowd others(cluster, candidates - 2);
   const auto listed = [&] {
     std::this_thread::sleep_for(std::chrono::seconds(1));
-    return members(cluster);
+    return keys_under(cluster, stores::etcd::member_prefix("test"));
   };
   long count = 0;
   for (int tries = 0; tries < most_seconds_to_gather && count < candidates; ++tries)
     count = listed();
-  std::printf("%ld candidates for one election, each a process, all listed after %.0f s\n", count,
-              static_cast<double>(boot_nanoseconds() - begin) / 1e9);
+  const double seconds = static_cast<double>(boot_nanoseconds() - begin) / 1e9;
+  if (count < candidates) {
+    std::printf("%d candidates for one election: only %ld are listed after %.0f s\n", candidates,
+                count, seconds);
+    return;
+  }
+  std::printf("%d candidates for one election, each a process, all listed after %.0f s\n",
+              candidates, seconds);
   // What follows a start is over.
   std::this_thread::sleep_for(std::chrono::seconds(2 * long_ttl_seconds));
   const crowd_figures crowded = measure_with(cluster, *ours, rounds);

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "figures.hpp"
@@ -82,8 +83,7 @@ void measure_hand_over(int rounds) {
     ::usleep(200'000);
     const std::int64_t asked = boot_nanoseconds();
     members[holder]->process().send(SIGTERM);
-    // Longer than a hand-over. Looking for its end earlier would take time of what is measured.
-    ::usleep(50'000);
+    std::this_thread::sleep_for(before_looking);
     const auto next = runs_as(in, names[1 - holder], version);
     if (!next) std::abort();
     const auto now = stamped_runs(in);

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,6 +13,9 @@
 namespace tenure::bench {
 
 using tests::boot_nanoseconds;
+
+/// Longer than a hand-over. Looking for its end earlier would take time of what is measured.
+inline constexpr std::chrono::milliseconds before_looking{50};
 
 /// A value in kB of /proc/PID/FILE; -1 if there is none.
 long kilobytes(pid_t pid, const char* file, const std::string& key);

@@ -9,7 +9,7 @@ It says "ready" once the devices exist, and ends with its input.
 
 Words that members tell each other (UDP to WORD_PORT) fall into the hands of a hostile peer, which sits
 on all cables: it loses, delays and doubles them, and says what it has overheard again at any time, to
-any member, as it was or with a byte changed. "words" in its folder counts them.
+any member, as it was or with a bit changed. The file WORDS counts them.
 
 A cable of our own, and not tc's netem, because that is missing in the kernels of many small
 virtual machines; TUN devices are in all of them.

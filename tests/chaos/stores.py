@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Protocol
 
 import namespaces
+from link import WORD_PORT
 from network import Network
 from processes import spawn
 from releases import Release
-from link import WORD_PORT
 from server import Server
 
 ELECTION = "chaos"

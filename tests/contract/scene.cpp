@@ -262,6 +262,42 @@ std::string words(const stores::release_outcome& what) {
   return "released";
 }
 
+namespace {
+
+/// Releases the term of a, and returns that of b; `no_version`: b has not come to hold.
+core::version passed_on(loop& on, const line_of_two& in, stores::release_details how) {
+  in.a->release(in.old.version, std::move(how));
+  const bool holds = on.run_until([&] { return in.by_b->shows(held_by("b")); });
+  EXPECT_TRUE(holds);
+  return holds ? in.by_b->seen.back().holders.front().version : core::no_version;
+}
+
+}  // namespace
+
+void expect_doubt_after_unclean_end(loop& on, const line_of_two& in) {
+  ASSERT_NE(passed_on(on, in, {.clean = false}), core::no_version);
+  EXPECT_FALSE(in.b->hold().released_cleanly);
+}
+
+void expect_named_member_before_line(loop& on, const line_of_two& in) {
+  in.a->release(in.old.version, {.clean = true, .heir = "c"});
+  ASSERT_TRUE(on.run_until([&] { return in.by_b->shows(nobody); }));
+  EXPECT_EQ(in.by_b->seen.back().last_release->heir, "c");
+}
+
+void expect_term_for_named_member_in_line(loop& on, const line_of_two& in) {
+  ASSERT_NE(passed_on(on, in, {.clean = true, .heir = "b"}), core::no_version);
+  EXPECT_TRUE(in.b->hold().released_cleanly);
+}
+
+void expect_term_not_asked_for_is_over(loop& on, const line_of_two& in) {
+  const core::version passed = passed_on(on, in, {.clean = true});
+  ASSERT_NE(passed, core::no_version);
+  EXPECT_EQ(words(in.b->release(0, passed)), "released");
+  ASSERT_TRUE(on.run_until([&] { return in.by_a->shows(nobody); }));
+  EXPECT_GT(in.b->hold().version, passed);
+}
+
 bool eventually(loop& on, const std::function<bool()>& what) {
   const core::time_point deadline = soon();
   while (!what()) {

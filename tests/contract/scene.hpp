@@ -180,6 +180,17 @@ struct line_of_two {
   stores::grant old;  ///< the term of a
 };
 
+// Rules that are the same on every store with a line. Each ends the term of a.
+
+/// A release that is not clean leaves a doubt to b.
+void expect_doubt_after_unclean_end(loop& on, const line_of_two& in);
+/// Another member is named as the next holder: b is passed nothing.
+void expect_named_member_before_line(loop& on, const line_of_two& in);
+/// b is named, and is passed the term.
+void expect_term_for_named_member_in_line(loop& on, const line_of_two& in);
+/// b releases a term that it has not asked for, and takes nothing of it up afterwards.
+void expect_term_not_asked_for_is_over(loop& on, const line_of_two& in);
+
 /// Polls, while the loop runs: others than the loop may make it true.
 [[nodiscard]] bool eventually(loop& on, const std::function<bool()>& what);
 

@@ -86,10 +86,7 @@ TEST_P(ConsulLine, TheReleaseIsTheGrantToWhoStandsInLine) {
 }
 
 TEST_P(ConsulLine, AReleaseThatIsNotCleanLeavesADoubt) {
-  const auto [a, b, by_a, by_b, old] = stand_in_line();
-  a->release(old.version, {.clean = false});
-  ASSERT_TRUE(shows(*by_b, "b"));
-  EXPECT_FALSE(b->hold().released_cleanly);
+  expect_doubt_after_unclean_end(loop_, stand_in_line());
 }
 
 TEST_P(ConsulLine, AHolderWhoseSessionEndsIsFollowedByNobodyAtOnce) {
@@ -139,17 +136,11 @@ TEST_P(ConsulLine, WhoLeavesIsPassedNothing) {
 }
 
 TEST_P(ConsulLine, AMemberThatIsNamedComesBeforeTheOneInLine) {
-  const auto [a, b, by_a, by_b, old] = stand_in_line();
-  a->release(old.version, {.clean = true, .heir = "c"});
-  ASSERT_TRUE(loop_.run_until([&] { return by_b->shows(nobody); }));
-  EXPECT_EQ(by_b->seen.back().last_release->heir, "c");
+  expect_named_member_before_line(loop_, stand_in_line());
 }
 
 TEST_P(ConsulLine, TheOneInLineIsPassedTheTermIfItIsNamed) {
-  const auto [a, b, by_a, by_b, old] = stand_in_line();
-  a->release(old.version, {.clean = true, .heir = "b"});
-  ASSERT_TRUE(shows(*by_b, "b"));
-  EXPECT_TRUE(b->hold().released_cleanly);
+  expect_term_for_named_member_in_line(loop_, stand_in_line());
 }
 
 TEST_P(ConsulLine, APlaceWhoseSessionHasEndedIsPassedOver) {
@@ -161,13 +152,7 @@ TEST_P(ConsulLine, APlaceWhoseSessionHasEndedIsPassedOver) {
 }
 
 TEST_P(ConsulLine, ATermThatNobodyHasAskedForIsReleased) {
-  const auto [a, b, by_a, by_b, old] = stand_in_line();
-  a->release(old.version, {.clean = true});
-  ASSERT_TRUE(shows(*by_b, "b"));
-  EXPECT_EQ(words(b->release(0, by_b->seen.back().holders.front().version)), "released");
-  ASSERT_TRUE(loop_.run_until([&] { return by_a->shows(nobody); }));
-  // Nothing of it is taken for a place any more.
-  EXPECT_GT(b->hold().version, old.version);
+  expect_term_not_asked_for_is_over(loop_, stand_in_line());
 }
 
 TEST_P(ConsulLine, AMemberThatHoldsElsewhereTakesTheTermIntoItsSession) {

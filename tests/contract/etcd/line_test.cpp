@@ -79,10 +79,7 @@ TEST_P(EtcdLine, TheWatchShowsWhetherThereIsAPlace) {
 }
 
 TEST_P(EtcdLine, AReleaseThatIsNotCleanLeavesADoubt) {
-  const auto [a, b, by_a, by_b, old] = stand_in_line();
-  a->release(old.version, {.clean = false});
-  ASSERT_TRUE(loop_.run_until([&] { return by_b->shows(held_by("b")); }));
-  EXPECT_FALSE(b->hold().released_cleanly);
+  expect_doubt_after_unclean_end(loop_, stand_in_line());
 }
 
 TEST_P(EtcdLine, AHolderThatIsDeletedLeavesADoubt) {

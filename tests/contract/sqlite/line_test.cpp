@@ -147,10 +147,7 @@ TEST_F(SqliteLine, ATermLastsAsLongAsItsOwnMemberWants) {
 }
 
 TEST_F(SqliteLine, AReleaseThatIsNotCleanLeavesADoubt) {
-  const auto [a, b, by_a, by_b, old] = stand_in_line();
-  a->release(old.version, {.clean = false});
-  ASSERT_TRUE(shows(*by_b, "b"));
-  EXPECT_FALSE(b->hold().released_cleanly);
+  expect_doubt_after_unclean_end(loop_, stand_in_line());
 }
 
 TEST_F(SqliteLine, AHolderThatIsDeletedIsFollowedByNobodyAtOnce) {
@@ -201,17 +198,11 @@ TEST_F(SqliteLine, WhoHasCrashedIsPassedNothing) {
 }
 
 TEST_F(SqliteLine, AMemberThatIsNamedComesBeforeTheOneInLine) {
-  const auto [a, b, by_a, by_b, old] = stand_in_line();
-  a->release(old.version, {.clean = true, .heir = "c"});
-  ASSERT_TRUE(loop_.run_until([&] { return by_b->shows(nobody); }));
-  EXPECT_EQ(by_b->seen.back().last_release->heir, "c");
+  expect_named_member_before_line(loop_, stand_in_line());
 }
 
 TEST_F(SqliteLine, TheOneInLineIsPassedTheTermIfItIsNamed) {
-  const auto [a, b, by_a, by_b, old] = stand_in_line();
-  a->release(old.version, {.clean = true, .heir = "b"});
-  ASSERT_TRUE(shows(*by_b, "b"));
-  EXPECT_TRUE(b->hold().released_cleanly);
+  expect_term_for_named_member_in_line(loop_, stand_in_line());
 }
 
 TEST_F(SqliteLine, WhoComesNextNowTakesThePlaceOfTheOther) {
@@ -239,14 +230,7 @@ TEST_F(SqliteLine, APlaceThatSomebodyHasDeletedIsWrittenAgain) {
 }
 
 TEST_F(SqliteLine, ATermThatNobodyHasAskedForIsReleased) {
-  const auto [a, b, by_a, by_b, old] = stand_in_line();
-  a->release(old.version, {.clean = true});
-  ASSERT_TRUE(shows(*by_b, "b"));
-  const core::version passed = by_b->seen.back().holders.front().version;
-  EXPECT_EQ(words(b->release(0, passed)), "released");
-  ASSERT_TRUE(loop_.run_until([&] { return by_a->shows(nobody); }));
-  // Nothing of it is taken up any more.
-  EXPECT_GT(b->hold().version, passed);
+  expect_term_not_asked_for_is_over(loop_, stand_in_line());
 }
 
 TEST_F(SqliteLine, WithSeveralSlotsThereIsNoLine) {
