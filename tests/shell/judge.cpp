@@ -134,19 +134,23 @@ void judge::restored(const std::vector<restored_key>& there, std::uint64_t revis
   say("restored, at revision " + std::to_string(revision));
   auto before = std::exchange(present_, {});
   for (const restored_key& one : there) {
-    const auto known = std::ranges::find_if(terms_.rbegin(), terms_.rend(), [&](const term& t) {
-      return t.key == one.key && t.version == one.create_revision;
-    });
-    if (known != terms_.rend()) present_[one.create_revision] = &*known;
-    if (known != terms_.rend() || one.lease == 0) continue;
-    // It had moved since.
-    const auto moved = std::ranges::find_if(terms_.rbegin(), terms_.rend(), [&](const term& t) {
+    const auto is_it = [&](const term& t) {
       return t.which == election_of(one.key) && t.version == one.create_revision;
+    };
+    const auto found = std::ranges::find_if(terms_.rbegin(), terms_.rend(), [&](const term& t) {
+      return t.key == one.key && is_it(t);
     });
-    if (moved == terms_.rend()) continue;
-    moved->key = one.key;
-    moved->lease = one.lease;
-    present_[one.create_revision] = &*moved;
+    // With a lease, it may have moved since; without, what is not known is nobody's term.
+    const auto known = found != terms_.rend() || one.lease == 0
+                           ? found
+                           : std::ranges::find_if(terms_.rbegin(), terms_.rend(), is_it);
+    if (known == terms_.rend()) continue;
+    present_[one.create_revision] = &*known;
+    if (one.lease == 0 || known->lease == one.lease) continue;
+    known->key = one.key;
+    known->lease = one.lease;
+    // Its agent finds the term in the lease of before, and takes it for one that is over.
+    known->is_back = true;
   }
   for (const auto& [version, one] : before) {
     const auto kept = present_.find(version);
