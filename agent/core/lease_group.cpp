@@ -131,6 +131,8 @@ void lease_group::renewed(const moment& at, attempt number, const renewal_answer
     }
   }
   try_unanswered_again(at);
+  // What has ended these may have ended terms, too, that were granted since the renewal was sent.
+  if (!losses.empty() && holds_more_than(asked)) due_ = at.now;
   find_first_wake();
   settle(at, out);
 }
@@ -139,6 +141,18 @@ void lease_group::renewal_unknown(const moment& at, attempt number, group_effect
   if (batch_.empty() || number != number_) return;
   renewal_failed(at);
   settle(at, out);
+}
+
+bool lease_group::holds_more_than(std::span<const renewal_item> asked) const {
+  for (std::size_t i = 0; i < elections_.size(); ++i) {
+    const election& one = elections_[i];
+    if (!one.wants_renewal()) continue;
+    const election_index which{static_cast<std::uint32_t>(i)};
+    const auto item = std::ranges::lower_bound(asked, which, {}, &renewal_item::which);
+    const bool was_asked = item != asked.end() && item->which == which;
+    if (!was_asked || item->version != one.view().lease->version) return true;
+  }
+  return false;
 }
 
 /// Unknown is not lost: try again until the elections themselves give up at stop_at.

@@ -118,6 +118,8 @@ class lease_group {
   void begin_renewal(const moment& at, bool of_unanswered, group_effects& out);
   void renewal_failed(const moment& at);
   void try_unanswered_again(const moment& at);
+  /// True if a term is held that was not in this renewal.
+  [[nodiscard]] bool holds_more_than(std::span<const renewal_item> asked) const;
   void find_first_wake();
   [[nodiscard]] duration try_time(time_point now) const;
   [[nodiscard]] duration pause_after(std::uint32_t failures, std::uint64_t entropy) const;

@@ -92,6 +92,29 @@ TEST(Session, ALossIsTakenAtOnceAlthoughAnotherTermIsUnansweredWhichIsTriedAgain
   EXPECT_THAT(s.terms_in_renewal(), ElementsAre(7));
 }
 
+TEST(Session, AfterALossATermThatWasGrantedMeanwhileIsRenewedAtOnce) {
+  session_talk s(3);
+  s.activate(0, core::version{5}, 0s);
+  s.activate(1, core::version{6}, 0s);
+  s.at(5s).wake();
+  s.at(5500ms).wake();
+  s.grant(2, core::version{7}, 5500ms);
+  const std::vector<renewal_loss> lost{{.which = election_index{1}}};
+  s.at(5600ms).acknowledge(5s, 15s, lost);
+  ASSERT_TRUE(s.renewal());
+  EXPECT_THAT(s.terms_in_renewal(), ElementsAre(5, 7)) << "it may have the same session";
+}
+
+TEST(Session, AfterALossWhatWasRenewedIsNotAskedForAgain) {
+  session_talk s(2);
+  s.activate(0, core::version{5}, 0s);
+  s.activate(1, core::version{6}, 0s);
+  s.at(5s).wake();
+  const std::vector<renewal_loss> lost{{.which = election_index{1}}};
+  s.at(5100ms).acknowledge(5s, 15s, lost);
+  EXPECT_FALSE(s.renewal());
+}
+
 TEST(Session, ALossCarriesTheRoomThatTheStoreLeaves) {
   session_talk s(2);
   for (std::uint32_t i = 0; i < 2; ++i) s.activate(i, core::version{5 + i}, 0s);
