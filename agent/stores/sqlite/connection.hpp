@@ -113,6 +113,12 @@ class connection {
   void abandon();
 
   void wait(patience waiting) { waiting_ = waiting; }
+  /// Whether what is committed from now on may be lost if the machine fails, with all that is
+  /// committed lazily after it. Other processes see it at once, as any commit. Call outside of a
+  /// transaction.
+  void write_lazily(bool lazily) {
+    run(lazily ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL");
+  }
   /// Executes statements that return no rows.
   void run(const char* sql);
   /// The first column of the first row, or `otherwise`.

@@ -1,5 +1,7 @@
 #include "stores/sqlite/lease_schema.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 
 namespace tenure::stores::sqlite {
@@ -83,23 +85,32 @@ constexpr const char* create_later_tables = R"sql(
     session  TEXT NOT NULL,
     identity TEXT NOT NULL,
     ttl_ns   INTEGER NOT NULL CHECK (ttl_ns > 0),
-    boot_id  TEXT NOT NULL
+    boot_id  TEXT NOT NULL,
+    version  INTEGER NOT NULL DEFAULT 0 CHECK (version >= 0)
   ) STRICT, WITHOUT ROWID;
 )sql";
 
-/// For a table `lease` that an earlier agent made. Agents that do not know the column leave its
+/// A column of a table that an earlier agent made without it. Agents that do not know it leave its
 /// default.
-constexpr const char* add_slot =
-    "ALTER TABLE lease ADD COLUMN slot INTEGER NOT NULL DEFAULT 0 CHECK (slot >= 0)";
+struct later_column {
+  const char* count;
+  const char* add;
+};
+constexpr std::array<later_column, 2> later_columns{
+    {{.count = "SELECT count(*) FROM pragma_table_info('lease') WHERE name = 'slot'",
+      .add = "ALTER TABLE lease ADD COLUMN slot INTEGER NOT NULL DEFAULT 0 CHECK (slot >= 0)"},
+     {.count = "SELECT count(*) FROM pragma_table_info('place') WHERE name = 'version'",
+      .add = "ALTER TABLE place ADD COLUMN version INTEGER NOT NULL DEFAULT 0 "
+             "CHECK (version >= 0)"}}};
 
 /// Another agent may do the same at the same time.
 void add_later_columns(connection& db) {
-  const auto is_there = [&db] {
-    return db.integer("SELECT count(*) FROM pragma_table_info('lease') WHERE name = 'slot'", 0) > 0;
-  };
-  if (is_there()) return;
+  const auto is_missing = [&db](const later_column& one) { return db.integer(one.count, 1) == 0; };
+  if (std::ranges::none_of(later_columns, is_missing)) return;
   db.run("BEGIN IMMEDIATE");
-  if (!is_there()) db.run(add_slot);
+  for (const later_column& one : later_columns) {
+    if (is_missing(one)) db.run(one.add);
+  }
   db.run("COMMIT");
 }
 
@@ -135,7 +146,8 @@ std::expected<void, std::string> set_up(connection& db) {
 
   db.keep_wal_file();
   const std::string mode = db.text("PRAGMA journal_mode = WAL");
-  // Every commit is on the disk before its answer: a version must survive a power failure.
+  // A commit is on the disk before its answer (but see connection::write_lazily): a version must
+  // survive a power failure.
   db.run("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF");
   if (empty) db.run(create_tables);
   db.run(create_later_tables);

@@ -138,7 +138,8 @@ core::time_point lease_table::grants_from() const {
 // The operations -------------------------------------------------------------------------------
 
 void lease_table::begin(access how) {
-  db_->run(how == access::write ? "BEGIN IMMEDIATE" : "BEGIN");
+  if (how != access::read) db_->write_lazily(how == access::lazy_write);
+  db_->run(how == access::read ? "BEGIN" : "BEGIN IMMEDIATE");
 }
 
 /// False if the file is ours, but the database in it is another one.
@@ -244,18 +245,14 @@ grant lease_table::take(const subject& what, core::version above, std::span<cons
 lease_table::row lease_table::give(const taker& to, const subject& what, core::version above,
                                    std::span<const row> holders, core::time_point now) {
   const counters before = count(what);
-  const core::version reached = std::max({before.newest, above, history_.floor});
-  if (reached >= largest_version) {
-    db_->fail("version " + std::to_string(core::number(reached)) +
-              " is the last there is; stop all agents and start a new election");
-    return {};
-  }
-  const core::version version{core::number(reached) + 1};
+  const core::version version =
+      to.version != core::no_version ? to.version : next_version(before, above);
+  const core::version known = std::max(above, history_.floor);
   const auto live = static_cast<std::uint32_t>(holders.size());
   const std::uint32_t free = what.slots - live;
   const auto unreleased = static_cast<std::uint32_t>(
       std::clamp<std::int64_t>(before.held - std::int64_t{live}, 0, std::int64_t{free}));
-  core::vacancies doubt(before.newest < reached ? free : unreleased);
+  core::vacancies doubt(before.newest < known ? free : unreleased);
   const bool clean = doubt.taken();
   const std::uint32_t slot = free_slot(holders, &row::slot);
 
@@ -263,7 +260,8 @@ lease_table::row lease_table::give(const taker& to, const subject& what, core::v
   insert_lease_.run(what.election, to.session, to.identity, column(version), std::int64_t{clean},
                     column(now), column(now + to.ttl), to.ttl.count(), self_.boot_id,
                     std::int64_t{slot});
-  store_counters_.run(what.election, column(version), std::int64_t{live} + 1 + doubt.doubtful());
+  store_counters_.run(what.election, column(std::max(version, before.newest)),
+                      std::int64_t{live} + 1 + doubt.doubtful());
   saw_version(version);
   return row{.session = std::string(to.session),
              .identity = std::string(to.identity),
@@ -271,6 +269,15 @@ lease_table::row lease_table::give(const taker& to, const subject& what, core::v
              .expires_at = now + to.ttl,
              .clean = clean,
              .slot = slot};
+}
+
+/// Larger than all that were granted or set aside, and than `above`.
+core::version lease_table::next_version(const counters& before, core::version above) {
+  const core::version reached = std::max({before.newest, above, history_.floor});
+  if (reached < largest_version) return core::version{core::number(reached) + 1};
+  db_->fail("version " + std::to_string(core::number(reached)) +
+            " is the last there is; stop all agents and start a new election");
+  return core::no_version;
 }
 
 renew_outcome lease_table::renew(std::span<const held_term> terms, patience waiting) {
@@ -299,7 +306,11 @@ bool lease_table::renew_one(const held_term& item, core::time_point now) {
 
 release_outcome lease_table::release(const subject& what, core::version version,
                                      const release_details& how, patience waiting) {
-  auto failure = transact(access::write, "release a lease", waiting, [&] {
+  // That nobody holds any more need not outlast the machine: none of its members would. Only a
+  // version has to be on the disk before anybody acts by it.
+  const access with =
+      needs_new_version(what, version, waiting) ? access::write : access::lazy_write;
+  auto failure = transact(with, "release a lease", waiting, [&] {
     if (how.clean) beside_.mine().released(what.election);
     const std::int64_t deleted = delete_own_.run(what.election, self_.session, column(version));
     if (deleted == 0) return;
@@ -307,23 +318,54 @@ release_outcome lease_table::release(const subject& what, core::version version,
     if (version == core::no_version) return;
     store_release_.run(what.election, column(version), self_.identity, core::name(how.why),
                        how.heir, how.at_unix_ms);
-    pass_on(what, how, self_.clock());
+    pass_on(what, version, how, self_.clock(), with);
   });
   if (failure) return std::move(*failure);
   return released{};
 }
 
+/// True if the version of this place may follow that of the term that ends: nothing was granted in
+/// between, as there is one slot.
+bool lease_table::is_set_aside(const place_table::place& next, core::version ended) const {
+  return next.version > std::max(ended, history_.floor);
+}
+
+/// True if the release of this term may have to make a version. The transaction looks again.
+bool lease_table::needs_new_version(const subject& what, core::version ended, patience waiting) {
+  db_->clear_failure();
+  db_->wait(waiting);
+  const auto next = places_->find(what.election);
+  return next && !is_set_aside(*next, ended);
+}
+
 /// Grants what was just released to the member in line, unless another one is to hold next. To a
 /// member that is dead it is not granted: it would have to run out.
-void lease_table::pass_on(const subject& what, const release_details& how, core::time_point now) {
+void lease_table::pass_on(const subject& what, core::version ended, const release_details& how,
+                          core::time_point now, access with) {
   const auto next = places_->find(what.election);
+  const bool is_ready = next && is_set_aside(*next, ended);
   const bool may_pass = next && next->session != self_.session && slots_of(what) == 1 &&
+                        (is_ready || with == access::write) &&
                         (how.heir.empty() || how.heir == next->identity) &&
                         membership::is_listed(others_, next->identity, what.election) &&
                         now >= grants_from() && live_rows(what, now).empty();
   if (!may_pass) return;
-  give({next->session, next->identity, next->ttl}, what, core::no_version, {}, now);
+  give({.session = next->session,
+        .identity = next->identity,
+        .ttl = next->ttl,
+        .version = is_ready ? next->version : core::no_version},
+       what, core::no_version, {}, now);
   places_->leave(what.election, next->session);
+}
+
+/// Makes a version that is granted to nobody yet. `no_version`: this file does not know who held,
+/// which the next grant will find by its newest version.
+core::version lease_table::set_aside(const subject& what) {
+  const counters before = count(what);
+  if (before.newest < history_.floor) return core::no_version;
+  const core::version next = next_version(before, core::no_version);
+  store_counters_.run(what.election, column(next), before.held);
+  return next;
 }
 
 std::optional<unknown> lease_table::line_up(std::span<const subject> stand,
@@ -333,8 +375,10 @@ std::optional<unknown> lease_table::line_up(std::span<const subject> stand,
     for (const subject& one : leave) places_->leave(one.election, self_.session);
     for (const subject& one : stand) {
       if (!may_stand(one, agreed_slots(one), live_rows(one, now))) continue;
-      places_->take(one.election,
-                    {.session = self_.session, .identity = self_.identity, .ttl = self_.ttl});
+      places_->take(one.election, {.session = self_.session,
+                                   .identity = self_.identity,
+                                   .ttl = self_.ttl,
+                                   .version = set_aside(one)});
     }
   });
 }

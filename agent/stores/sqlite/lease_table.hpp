@@ -130,7 +130,11 @@ class lease_table {
     core::version newest = core::no_version;
     std::int64_t held = 0;
   };
-  enum class access : std::uint8_t { read, write };
+  enum class access : std::uint8_t {
+    read,
+    write,
+    lazy_write,  ///< see connection::write_lazily; may make no version
+  };
 
   lease_table(std::string path, member self, membership& beside, std::unique_ptr<connection> db);
   void prepare_statements();
@@ -146,6 +150,7 @@ class lease_table {
     std::string_view session;
     std::string_view identity;
     core::duration ttl{};
+    core::version version = core::no_version;  ///< `no_version`: the next one
   };
   grant take(const subject& what, core::version above, std::span<const row> holders,
              core::time_point now);
@@ -156,7 +161,12 @@ class lease_table {
   [[nodiscard]] bool may_stand(const subject& what, std::uint32_t agreed,
                                std::span<const row> live) const;
   void look_at_place(const subject& what, std::span<const row> live, looked& out);
-  void pass_on(const subject& what, const release_details& how, core::time_point now);
+  core::version next_version(const counters& before, core::version above);
+  core::version set_aside(const subject& what);
+  [[nodiscard]] bool is_set_aside(const place_table::place& next, core::version ended) const;
+  bool needs_new_version(const subject& what, core::version ended, patience waiting);
+  void pass_on(const subject& what, core::version ended, const release_details& how,
+               core::time_point now, access with);
   bool renew_one(const held_term& item, core::time_point now);
   std::vector<row> live_rows(const subject& what, core::time_point now);
   counters count(const subject& what);

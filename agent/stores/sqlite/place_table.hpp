@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/clock.hpp"
+#include "core/version.hpp"
 #include "stores/sqlite/connection.hpp"
 
 namespace tenure::stores::sqlite {
@@ -22,6 +23,9 @@ class place_table {
     std::string session;
     std::string identity;
     core::duration ttl{};  ///< how long what its member is granted lasts
+    /// Set aside for what it is granted: larger than all that were granted before it was written,
+    /// and smaller than all others after. `no_version`: an earlier release has written it.
+    core::version version = core::no_version;
   };
   std::optional<place> find(std::string_view election);
   /// Writes it, in place of any other.

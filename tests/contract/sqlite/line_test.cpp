@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -103,6 +105,66 @@ TEST_F(SqliteLine, TheReleaseIsTheGrantToWhoStandsInLine) {
   EXPECT_EQ(commits(), written) << "nothing was written";
   EXPECT_EQ(place(), "");
   EXPECT_EQ(words(b->renew(term(next.version))), "renewed");
+}
+
+TEST_F(SqliteLine, ThePlaceSetsTheVersionAside) {
+  const auto [a, b, by_a, by_b, old] = stand_in_line();
+  const std::uint64_t aside = std::stoull(text("SELECT version FROM place"));
+  EXPECT_GT(aside, core::number(old.version));
+  EXPECT_LT(core::number(b->read().as_of), aside) << "it has not been granted";
+  a->release(old.version, {.clean = true});
+  ASSERT_TRUE(shows(*by_b, "b"));
+  EXPECT_EQ(core::number(by_b->seen.back().holders.front().version), aside);
+  EXPECT_EQ(core::number(by_b->seen.back().as_of), aside);
+}
+
+TEST_F(SqliteLine, AfterAGrantToAnotherMemberThePlaceHasALargerVersion) {
+  const auto [a, b, by_a, by_b, old] = stand_in_line();
+  const auto c = join("c");
+  change("DELETE FROM lease");
+  const stores::grant other = c->hold();
+  ASSERT_TRUE(eventually(loop_, [&] {
+    return std::stoull(text("SELECT version FROM place")) > core::number(other.version);
+  }));
+  EXPECT_EQ(place(), "b");
+  c->release(other.version, {.clean = true});
+  ASSERT_TRUE(shows(*by_b, "b"));
+  EXPECT_GT(by_b->seen.back().holders.front().version, other.version);
+}
+
+TEST_F(SqliteLine, AVersionThatIsTooSmallIsNotGranted) {
+  // As of an earlier release, or from before the term of this holder.
+  for (const char* version : {"0", "1"}) {
+    const auto [a, b, by_a, by_b, old] = stand_in_line();
+    change((std::string("UPDATE place SET version = ") + version).c_str());
+    a->release(old.version, {.clean = true});
+    ASSERT_TRUE(shows(*by_b, "b")) << version;
+    EXPECT_GT(by_b->seen.back().holders.front().version, old.version) << version;
+    const stores::grant next = b->hold();
+    EXPECT_EQ(words(b->release(0, next.version)), "released");
+  }
+}
+
+TEST_F(SqliteLine, AVersionThatWasGrantedIsNotGrantedAgainAfterAPowerFailure) {
+  // What is on the disk when the holder releases: nothing is lost of it. Of the release all is.
+  const auto copy = [&](const std::string& from, const std::string& to) {
+    std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing);
+  };
+  core::version passed = core::no_version;
+  {
+    const auto [a, b, by_a, by_b, old] = stand_in_line();
+    for (const char* part : {"", "-wal"}) copy(path_ + part, path_ + part + ".disk");
+    a->release(old.version, {.clean = true});
+    ASSERT_TRUE(shows(*by_b, "b"));
+    passed = b->hold().version;
+  }
+  for (const char* part : {"", "-wal"}) copy(path_ + part + ".disk", path_ + part);
+  std::filesystem::remove(path_ + "-shm");
+  std::filesystem::remove_all(path_ + "-members");
+  for (const char* table : {"lease", "place", "file"}) {
+    change((std::string("UPDATE ") + table + " SET boot_id = 'before'").c_str());
+  }
+  EXPECT_GT(join("c")->hold().version, passed);
 }
 
 TEST_F(SqliteLine, ALookFromBeforeTheReleaseShowsNothingToTakeUp) {
