@@ -60,15 +60,18 @@ std::optional<std::vector<wire::member_report>> members_of(const election_snapsh
                                                            const snapshot& seen) {
   if (!election.view.seen || !election.view.seen->members) return std::nullopt;
   std::vector<wire::member_report> out;
+  std::ptrdiff_t holders = 0;
   const auto add = [&](const std::string& who, std::string_view state) {
-    const auto there = std::ranges::find(out, who, &wire::member_report::identity);
-    if (there != out.end()) return there;
+    const auto end = out.begin() + holders;
+    const auto there = std::ranges::find(out.begin(), end, who, &wire::member_report::identity);
+    if (there != end) return there;
     out.push_back({.identity = who, .state = std::string(state), .is_self = who == seen.identity});
     return std::prev(out.end());
   };
   for (const core::holder& h : is.holders) {
     const std::string_view others = is.holders_known ? "active" : "unknown";
     add(h.identity, h.ours ? core::name(is.phase) : others);
+    holders = std::ssize(out);
   }
   for (const core::member& one : *election.view.seen->members) {
     const bool is_self = one.identity == seen.identity;

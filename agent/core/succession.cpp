@@ -42,8 +42,8 @@ void succession::observe(const observation& seen, std::string_view identity,
   next_.reset();
   ahead_ = 0;
   if (!seen.members) return;
-  const auto own = std::ranges::find(*seen.members, identity, &member::identity);
-  const bool is_listed = own != seen.members->end();
+  const member* own = seen.members->find(identity);
+  const bool is_listed = own != nullptr;
   member us{.identity = std::string(identity)};
   if (is_listed && counts(*own, seen)) {
     us = *own;
@@ -65,16 +65,13 @@ void succession::observe(const observation& seen, std::string_view identity,
 /// Takes note of what holders have said, and forgets what is not there any more.
 void succession::note_holders(const observation& seen) {
   if (!seen.members) return spent_.clear();
-  const auto entry_of = [&](const std::string& who) {
-    return std::ranges::find(*seen.members, who, &member::identity);
-  };
   std::erase_if(spent_, [&](const member& one) {
-    const auto now = entry_of(one.identity);
-    return now == seen.members->end() || *now != one;
+    const member* now = seen.members->find(one.identity);
+    return now == nullptr || *now != one;
   });
   for (const holder& one : seen.holders) {
-    const auto now = entry_of(one.identity);
-    if (now == seen.members->end()) continue;
+    const member* now = seen.members->find(one.identity);
+    if (now == nullptr) continue;
     if (std::ranges::find(spent_, *now) == spent_.end()) spent_.push_back(*now);
   }
 }

@@ -77,15 +77,4 @@ std::optional<loss_reason> loss_reason_named(std::string_view text) {
   return found == all.end() ? std::nullopt : std::optional(*found);
 }
 
-void sort_members(std::vector<member>& all) {
-  // If an identity occurs several times, its newest run counts.
-  const auto of = [](const member& one) {
-    const readiness says = one.says.value_or(readiness{});
-    return std::tuple(std::string_view(one.identity), -says.started_unix_ms, -says.since_unix_ms);
-  };
-  std::ranges::sort(all, {}, of);
-  const auto again = std::ranges::unique(all, {}, &member::identity);
-  all.erase(again.begin(), again.end());
-}
-
 }  // namespace tenure::core

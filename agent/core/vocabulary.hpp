@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/clock.hpp"
+#include "core/member_list.hpp"
 #include "core/member_order.hpp"
 #include "core/version.hpp"
 
@@ -90,28 +91,6 @@ struct release_record {
   friend bool operator==(const release_record&, const release_record&) = default;
 };
 
-/// What a member says of itself in its entry in the list of members. The order in which members
-/// come next is computed from it (core/succession.hpp).
-struct readiness {
-  /// Since when it could take the lease, by its own wall clock; 0: it could not now.
-  std::int64_t since_unix_ms = 0;
-  std::int32_t priority = 0;         ///< members of higher priority come first
-  std::int64_t started_unix_ms = 0;  ///< when its agent started, by its own wall clock
-
-  friend bool operator==(const readiness&, const readiness&) = default;
-};
-
-/// A member that the store lists.
-struct member {
-  std::string identity;
-  std::optional<readiness> says{};  ///< nothing: its agent is of an earlier release
-
-  friend bool operator==(const member&, const member&) = default;
-};
-
-/// Sorts by identity. Several entries with the same one become one.
-void sort_members(std::vector<member>& all);
-
 /// The settings of an election in the store, the same for all its members. A member with other
 /// settings does not campaign.
 struct agreement {
@@ -139,8 +118,7 @@ struct observation {
   time_point expires_at = never;
   /// The newest release, however long ago; nothing if there was none.
   std::optional<release_record> last_release{};
-  /// All members, holders or not, as `sort_members` leaves them; nothing if the store cannot tell.
-  std::optional<std::vector<member>> members{};
+  std::optional<member_list> members{};  ///< nothing if the store cannot tell
   agreement agreed{};
   /// Another run uses our identity, and used it before us or holds the lease.
   bool identity_in_use = false;

@@ -1,31 +1,28 @@
 #include "runtime/member_log.hpp"
 
-#include <algorithm>
-#include <ranges>
 #include <utility>
 
 namespace tenure::runtime {
 namespace {
 
-bool has(const std::vector<std::string>& all, const std::string& one) {
-  return std::ranges::find(all, one) != all.end();
+/// Those that were there before and are not now.
+api::gone_list vanished(const core::member_list& before, const core::member_list& now,
+                        std::int64_t unix_ms) {
+  api::gone_list out;
+  for (const core::member& one : before) {
+    if (now.find(one.identity) != nullptr) continue;
+    out.push_back({.identity = one.identity, .last_seen_unix_ms = unix_ms});
+  }
+  return out;
 }
 
 }  // namespace
 
-bool member_log::observed(const std::optional<std::vector<core::member>>& members,
-                          std::int64_t unix_ms) {
-  if (!members) return false;
-  const auto names = *members | std::views::transform(&core::member::identity);
-  if (std::ranges::equal(names, present_)) return false;
-  const std::vector<std::string> before =
-      std::exchange(present_, std::vector<std::string>(names.begin(), names.end()));
-  api::gone_list now;
-  for (const std::string& one : before) {
-    if (!has(present_, one)) now.push_back({.identity = one, .last_seen_unix_ms = unix_ms});
-  }
+bool member_log::observed(const std::optional<core::member_list>& members, std::int64_t unix_ms) {
+  if (!members || *members == present_) return false;
+  api::gone_list now = vanished(std::exchange(present_, *members), *members, unix_ms);
   for (const api::gone_member& one : gone_ ? *gone_ : api::gone_list()) {
-    if (!has(present_, one.identity)) now.push_back(one);
+    if (present_.find(one.identity) == nullptr) now.push_back(one);
   }
   if (now.size() > most_gone) now.resize(most_gone);
   if (now == (gone_ ? *gone_ : api::gone_list())) return false;

@@ -23,13 +23,13 @@ class member_log {
 
   /// The watch shows these members at `unix_ms`; nothing: the store does not list members. True if
   /// the list of gone members has changed.
-  bool observed(const std::optional<std::vector<core::member>>& members, std::int64_t unix_ms);
+  bool observed(const std::optional<core::member_list>& members, std::int64_t unix_ms);
 
   /// Newest first; null: no gone members.
   [[nodiscard]] const std::shared_ptr<const api::gone_list>& gone() const { return gone_; }
 
  private:
-  std::vector<std::string> present_;
+  core::member_list present_;
   std::shared_ptr<const api::gone_list> gone_;
 };
 

@@ -189,8 +189,8 @@ std::optional<api::control_refusal> order_executor::objection_to(
                    "ask again if that is still wanted");
   }
   if (heir.empty() || !seen || !seen->members) return std::nullopt;
-  const std::vector<core::member>& members = *seen->members;
-  if (std::ranges::find(members, heir, &core::member::identity) == members.end()) {
+  const core::member_list& members = *seen->members;
+  if (members.find(heir) == nullptr) {
     return refusal(409, "not_a_member",
                    "\"" + heir + "\" is not a member of " + of +
                        " now; these are: " + base::listed(members, &core::member::identity),

@@ -28,7 +28,13 @@ void clean(core::member& one) {
   one.says->started_unix_ms = std::clamp<std::int64_t>(one.says->started_unix_ms, 0, last_unix_ms);
 }
 
-void clean(core::observation& seen) {
+void clean(core::member_list& all) {
+  std::vector<core::member> cleaned(all.begin(), all.end());
+  std::ranges::for_each(cleaned, [](core::member& one) { clean(one); });
+  all = std::move(cleaned);
+}
+
+void clean_all_but_members(core::observation& seen) {
   for (core::holder& one : seen.holders) clean(one.identity);
   if (seen.last_release) {
     clean(seen.last_release->holder);
@@ -40,7 +46,11 @@ void clean(core::observation& seen) {
     clean(one.wanted.heir);
     if (one.reply) clean(*one.reply);
   }
-  if (seen.members) std::ranges::for_each(*seen.members, [](core::member& one) { clean(one); });
+}
+
+void clean(core::observation& seen) {
+  clean_all_but_members(seen);
+  if (seen.members) clean(*seen.members);
 }
 
 void clean(description& what) {
@@ -68,6 +78,25 @@ void clean(released&) {}
 void clean(order_written& what) {
   if (what.reply) clean(*what.reply);
 }
+
+/// Cleans what one watch shows. Most observations have the list of members of the one before.
+class watch_cleaner {
+ public:
+  void clean(core::observation& seen) {
+    clean_all_but_members(seen);
+    if (!seen.members) return;
+    if (raw_ != *seen.members) {
+      raw_ = cleaned_ = *seen.members;
+      stores::clean(cleaned_);
+    }
+    seen.members = cleaned_;
+  }
+  void clean(unknown& what) { stores::clean(what); }
+
+ private:
+  core::member_list raw_;
+  core::member_list cleaned_;
+};
 
 template <class Outcome>
 handler<Outcome> cleaned(handler<Outcome> done) {
@@ -119,11 +148,11 @@ class printable_store final : public store {
   }
 
   void watch(core::election_index which, watch_handler seen) override {
-    of_->watch(which,
-               [seen = std::move(seen)](std::variant<core::observation, unknown> what) mutable {
-                 std::visit([](auto& one) { clean(one); }, what);
-                 seen(std::move(what));
-               });
+    of_->watch(which, [seen = std::move(seen), cleaner = std::make_shared<watch_cleaner>()](
+                          std::variant<core::observation, unknown> what) {
+      std::visit([&](auto& one) { cleaner->clean(one); }, what);
+      seen(std::move(what));
+    });
   }
 
   void agree(core::election_index which, agreement_change what, core::time_point deadline,

@@ -43,6 +43,7 @@ constexpr long rss_goal_kb = 60 * 1000;
 constexpr double crowd_goal = 2.0;  // of what 2 candidates take
 constexpr int most_seconds_to_gather = 600;
 constexpr std::chrono::milliseconds between_joins{200};
+constexpr std::chrono::seconds pause_among_many{6};
 
 /// etcd as it is by default.
 servers::etcd_options plain_etcd() {
@@ -308,11 +309,13 @@ struct crowd_figures {
   request_count requests;
 };
 
-crowd_figures measure_with(const servers::etcd_cluster& at, contestants& ours, int rounds) {
+/// `pause`: until all know of a standby that has just started.
+crowd_figures measure_with(const servers::etcd_cluster& at, contestants& ours, int rounds,
+                           std::chrono::seconds pause) {
   crowd_figures out;
   const auto take = [&](ending how) {
     ours.settle();
-    std::this_thread::sleep_for(std::chrono::seconds(1));
+    std::this_thread::sleep_for(pause);
     const contestants::turn one = ours.hand_over(how);
     return static_cast<double>(one.began - one.ended) / 1e6;
   };
@@ -327,7 +330,7 @@ void measure_crowd(const servers::server_release& release, int rounds, int candi
   const servers::etcd_cluster cluster(release, plain_etcd());
   const auto ours =
       two_tenures("etcd", cluster, long_ttl_seconds, {"--peer-listen", "127.0.0.1:0"});
-  const crowd_figures alone = measure_with(cluster, *ours, rounds);
+  const crowd_figures alone = measure_with(cluster, *ours, rounds, std::chrono::seconds(1));
   const std::int64_t begin = boot_nanoseconds();
   const crowd others(cluster, candidates - 2);
   const auto listed = [&] {
@@ -347,7 +350,7 @@ void measure_crowd(const servers::server_release& release, int rounds, int candi
               candidates, seconds);
   // What follows a start is over.
   std::this_thread::sleep_for(std::chrono::seconds(2 * long_ttl_seconds));
-  const crowd_figures crowded = measure_with(cluster, *ours, rounds);
+  const crowd_figures crowded = measure_with(cluster, *ours, rounds, pause_among_many);
   const auto print_pair = [](const char* what, const std::vector<double>& few,
                              const std::vector<double>& many) {
     std::printf("%s\n", what);

@@ -115,12 +115,12 @@ void agent::shown(const message& m) {
   }
   seen.members.reset();
   if (stage_.drawn.lists_members) {
-    seen.members.emplace();
+    std::vector<core::member> all;
     for (const listed& one : m.members) {
       if (!one.is_there) continue;
-      seen.members->push_back({.identity = stage_.identities[one.identity].name, .says = one.says});
+      all.push_back({.identity = stage_.identities[one.identity].name, .says = one.says});
     }
-    core::sort_members(*seen.members);
+    seen.members.emplace(std::move(all));
   }
   step(m.election, observed_);
 }

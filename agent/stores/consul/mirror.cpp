@@ -357,11 +357,11 @@ core::observation mirror::observe() const {
   for (const auto& [key, kept] : orders_) out.orders.push_back(kept.order);
   // Without member keys, nobody announces itself.
   if (!members_.empty()) {
-    std::vector<core::member>& all = out.members.emplace();
+    std::vector<core::member> all;
     for (const auto& [key, one] : members_) {
       all.push_back(member_with(one.identity, ready_, one.session));
     }
-    core::sort_members(all);
+    out.members.emplace(std::move(all));
   }
   return out;
 }

@@ -24,11 +24,13 @@ mirror::mirror(settings::election election, const own_run& self)
 
 void mirror::replace(std::span<const key_value> all, std::uint64_t revision) {
   revision_ = revision;
+  ++changes_;
   const std::vector<contender> before = std::exchange(contenders_, {});
   note_release("");
   note_agreement("", 0);
   members_.clear();
   ready_.clear();
+  listed_members_.reset();
   peers_.clear();
   seals_.clear();
   orders_.clear();
@@ -54,6 +56,9 @@ void mirror::apply(std::span<const watch_event> events) {
     next = end;
     if (revision <= revision_) continue;
     revision_ = revision;
+    for (const watch_event& e : batch) {
+      is_of_members(e.kv.key) ? listed_members_.reset() : void(++changes_);
+    }
     const std::uint32_t slots_before = slots();
     for (const watch_event& e : batch) {
       if (!e.erased) note(e.kv);
@@ -77,6 +82,10 @@ void mirror::apply(std::span<const watch_event> events) {
       if (!e.erased) add(e.kv);
     }
   }
+}
+
+bool mirror::is_of_members(std::string_view key) const {
+  return key.starts_with(member_prefix_) || key.starts_with(ready_prefix_);
 }
 
 /// Takes note of keys beside the contenders, which must be known before the contenders are judged.
@@ -169,6 +178,7 @@ const contender* mirror::find(std::string_view key, std::uint64_t create_revisio
 }
 
 void mirror::passed_on() {
+  ++changes_;
   passed_ = {.ended = contenders_[0].create_revision, .ours = contenders_[1].create_revision};
   vacancies_.freed(true);
   contenders_[1].after_release = vacancies_.taken();
@@ -280,15 +290,19 @@ core::observation mirror::observe() const {
   out.identity_in_use = identity_in_use();
   for (const auto& [key, kept] : orders_) out.orders.push_back(kept.order);
   // Without member keys, nobody announces itself.
-  if (!members_.empty()) {
-    std::vector<core::member>& all = out.members.emplace();
-    for (const auto& [key, one] : members_) {
-      const std::string beside = ready_prefix_ + key.substr(member_prefix_.size());
-      all.push_back(member_with(one.identity, ready_, beside));
-    }
-    core::sort_members(all);
-  }
+  if (!members_.empty()) out.members = listed_members();
   return out;
+}
+
+const core::member_list& mirror::listed_members() const {
+  if (listed_members_) return *listed_members_;
+  std::vector<core::member> all;
+  all.reserve(members_.size());
+  for (const auto& [key, one] : members_) {
+    const std::string beside = ready_prefix_ + key.substr(member_prefix_.size());
+    all.push_back(member_with(one.identity, ready_, beside));
+  }
+  return listed_members_.emplace(std::move(all));
 }
 
 }  // namespace tenure::stores::etcd

@@ -134,10 +134,16 @@ class mirror {
 
   [[nodiscard]] core::observation observe() const;
 
+  /// Grows with each change of what `observe` shows, but for one of the members alone.
+  [[nodiscard]] std::uint64_t changes() const { return changes_; }
+  [[nodiscard]] std::size_t member_count() const { return members_.size(); }
+
  private:
   void add(const key_value& kv);
   void remove(std::string_view key);
   void note(const key_value& kv);
+  [[nodiscard]] bool is_of_members(std::string_view key) const;
+  [[nodiscard]] const core::member_list& listed_members() const;
   void note_release(std::string_view record);
   void note_agreement(std::string_view text, std::uint64_t revision);
   [[nodiscard]] std::ptrdiff_t first_holder() const;
@@ -172,6 +178,8 @@ class mirror {
   std::map<std::string, std::string, std::less<>> peers_;  ///< by the same
   std::map<std::string, seal, std::less<>> seals_;         ///< by key
   std::map<std::string, kept_order, std::less<>> orders_;  ///< by key
+  /// Of `members_` and `ready_`, while they do not change.
+  mutable std::optional<core::member_list> listed_members_;
   core::agreement agreed_;
   std::int64_t last_accepted_unix_ms_ = 0;
   std::uint64_t agreed_revision_ = 0;  ///< revision of its key; 0: there is no agreement
@@ -181,6 +189,7 @@ class mirror {
   std::uint64_t told_ = 0;             ///< its holder has told this place so; 0: none
   passing passed_;
   std::uint64_t revision_ = 0;
+  std::uint64_t changes_ = 0;
   core::vacancies vacancies_;  ///< at first, nothing is known about any slot
 };
 

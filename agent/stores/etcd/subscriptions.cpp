@@ -11,6 +11,10 @@ namespace {
 /// For reading the state at an opening.
 constexpr core::duration look_patience = std::chrono::seconds(5);
 
+/// With more members than these, changes of the list wait, for so long per member.
+constexpr std::size_t few_members = 100;
+constexpr core::duration wait_per_member = std::chrono::milliseconds(2);
+
 }  // namespace
 
 subscriptions::subscriptions(base::event_loop& on, cluster& through,
@@ -23,7 +27,8 @@ subscriptions::subscriptions(base::event_loop& on, cluster& through,
       ranges_(ranges),
       watcher_(connection),
       in_line_(std::move(in_line)),
-      all_(mirrors.size()) {}
+      all_(mirrors.size()),
+      late_timer_(on) {}
 
 void subscriptions::add(core::election_index which, watch_handler seen) {
   subscribers& who = of(which);
@@ -78,13 +83,44 @@ void subscriptions::changed(core::election_index which) {
     who.waits = false;
     who.present.reset();
   }
-  core::observation now = m.observe();
-  now.in_line = in_line_(which);
+  if (!may_wait(which)) return show(which);
+  if (late_.empty()) {
+    late_timer_.after(wait_per_member * m.member_count(), [this] { show_late_ones(); });
+  }
+  late_.insert(which);
+}
+
+core::observation subscriptions::observe(core::election_index which) const {
+  core::observation out = mirrors_[core::place(which)].observe();
+  out.in_line = in_line_(which);
+  return out;
+}
+
+/// True if nothing can be new but members, and these are many.
+bool subscriptions::may_wait(core::election_index which) const {
+  const mirror& m = mirrors_[core::place(which)];
+  const subscribers& who = all_[core::place(which)];
+  return m.member_count() > few_members && who.shown && who.shown_changes == m.changes() &&
+         who.shown->in_line == in_line_(which);
+}
+
+void subscriptions::show(core::election_index which) {
+  subscribers& who = of(which);
+  core::observation now = observe(which);
+  who.shown_changes = mirrors_[core::place(which)].changes();
   if (who.shown == now) return;
   who.shown = now;
   // A copy: the handler may open the watch again.
   const watch_handler seen = who.seen;
   seen(std::move(now));
+}
+
+void subscriptions::show_late_ones() {
+  const std::weak_ptr alive = alive_;
+  for (const core::election_index which : std::exchange(late_, {})) {
+    if (of(which).shown && watcher_.live()) show(which);
+    if (alive.expired()) return;
+  }
 }
 
 void subscriptions::all_changed() {
@@ -106,6 +142,7 @@ void subscriptions::broken(const std::string& why) {
 
 void subscriptions::close() {
   alive_.reset();
+  late_timer_.cancel();
 }
 
 }  // namespace tenure::stores::etcd

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,10 @@ namespace tenure::stores::etcd {
 /// A watch first shows the state at the call, which the mirror may not have reached yet: the store
 /// reads that state from etcd, for many elections at a time, and waits until the mirror shows it or
 /// a later one.
+///
+/// Where there are many members, a watch that would show nothing new but members waits and shows
+/// many changes at once: each one that comes or goes is told to all, and if each were shown, a
+/// thousand that start together would do nothing else for minutes.
 ///
 /// Used on its loop only. No handler is called after `close`. A handler may open its watch again or
 /// close the store.
@@ -50,6 +55,7 @@ class subscriptions {
     std::uint64_t opened = 0;  ///< counts the openings of this watch
     bool waits = false;        ///< for the state at its opening
     std::optional<core::observation> shown;
+    std::uint64_t shown_changes = 0;  ///< the mirror's, then
     /// Revision and keys of that state, once known.
     std::optional<std::pair<std::uint64_t, std::vector<key_value>>> present;
   };
@@ -59,6 +65,10 @@ class subscriptions {
     std::uint64_t number = 0;
   };
 
+  [[nodiscard]] core::observation observe(core::election_index which) const;
+  void show(core::election_index which);
+  [[nodiscard]] bool may_wait(core::election_index which) const;
+  void show_late_ones();
   void look();
   void look_at(std::vector<opening> some);
   [[nodiscard]] subscribers& of(core::election_index which) { return all_[core::place(which)]; }
@@ -71,6 +81,8 @@ class subscriptions {
   std::function<bool(core::election_index)> in_line_;
   std::vector<subscribers> all_;
   std::vector<opening> to_look_;
+  std::set<core::election_index> late_;  ///< their members have changed, and that may wait
+  base::timer late_timer_;
   std::uint64_t openings_ = 0;
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };

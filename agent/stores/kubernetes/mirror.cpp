@@ -422,8 +422,7 @@ core::observation mirror::observe(core::time_point now) const {
                           .version = own->version});
   }
   std::ranges::sort(out.orders, {}, &core::left_order::id);
-  if (members) core::sort_members(*members);
-  out.members = std::move(members);
+  if (members) out.members.emplace(*std::move(members));
   return out;
 }
 

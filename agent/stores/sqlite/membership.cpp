@@ -277,8 +277,8 @@ member_page membership::own_page() const {
   return page;
 }
 
-std::vector<core::member> membership::members_of(const std::vector<entry>& others,
-                                                 std::string_view election) const {
+core::member_list membership::members_of(const std::vector<entry>& others,
+                                         std::string_view election) const {
   std::vector<core::member> out;
   const auto add = [&](const member_page& page, const member_words& words) {
     if (names(page, election)) out.push_back(member_with(page.identity, words, election));
@@ -287,7 +287,6 @@ std::vector<core::member> membership::members_of(const std::vector<entry>& other
     if (one.alive) add(one.page, one.words);
   }
   if (!own_.empty()) add(page_, words_);
-  core::sort_members(out);
   return out;
 }
 

@@ -88,9 +88,8 @@ class membership {
   /// Our page, even if it could not be written.
   [[nodiscard]] member_page own_page() const;
 
-  /// The members of this election, as `core::sort_members` leaves them.
-  [[nodiscard]] std::vector<core::member> members_of(const std::vector<entry>& others,
-                                                     std::string_view election) const;
+  [[nodiscard]] core::member_list members_of(const std::vector<entry>& others,
+                                             std::string_view election) const;
 
   /// True if another living member of this election has our identity and came before us.
   [[nodiscard]] bool has_namesake(const std::vector<entry>& others,

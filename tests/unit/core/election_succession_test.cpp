@@ -18,7 +18,6 @@ core::member ready(std::string who, std::int64_t since, std::int32_t priority = 
 }
 
 event::observed lists(event::observed what, std::vector<core::member> members) {
-  sort_members(members);
   what.what.members = std::move(members);
   return what;
 }

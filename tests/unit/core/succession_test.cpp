@@ -25,7 +25,6 @@ core::member of_earlier_release(std::string who) {
 
 observation shows(std::vector<core::member> members, std::vector<holder> holders = {}) {
   observation out{.holders = std::move(holders)};
-  sort_members(members);
   out.members = std::move(members);
   return out;
 }
@@ -140,12 +139,6 @@ TEST(Succession, AnUnlistedMemberComesBehindAllThatAre) {
   order o{.own = {.priority = 9}};
   o.sees(shows({says("a", 10), says("b", 0), says("c", 10)}));
   EXPECT_EQ(o.it.ahead(), 2U);
-}
-
-TEST(Succession, OfTwoRunsWithOneNameTheNewerCounts) {
-  std::vector<core::member> all{says("a", 10, 0, 1), says("a", 0, 0, 2), says("b", 5)};
-  sort_members(all);
-  EXPECT_EQ(all, (std::vector<core::member>{says("a", 0, 0, 2), says("b", 5)}));
 }
 
 TEST(Succession, TheFirstDoesNotWaitAndTheOthersWaitForLongerAndLonger) {

@@ -132,6 +132,19 @@ TEST(EtcdMirror, MembersAreNamedOnceAndInOrderAndHoldNothing) {
   EXPECT_FALSE(m.observe().members);
 }
 
+TEST(EtcdMirror, ObservationsShareTheListOfMembersUntilItChanges) {
+  mirror m({.name = "db", .slots = 1}, us());
+  replace(m, {key("db.tenure.members/1", "a", 4), key("db.tenure.ready/1", "7 0 3", 4)}, 5);
+  const auto first = [&] { return &*m.observe().members.value().begin(); };
+  const core::member* const before = first();
+  apply(m, {came("db/x", "a", 6)});
+  EXPECT_EQ(first(), before) << "a holder is no news of members";
+  apply(m, {came("db.tenure.ready/1", "8 0 3", 7)});
+  EXPECT_EQ(first()->says.value().since_unix_ms, 8);
+  apply(m, {went("db.tenure.ready/1", 8)});
+  EXPECT_EQ(first()->says, std::nullopt);
+}
+
 TEST(EtcdMirror, WhatMembersSayIsShownWithTheirNames) {
   const auto says = [](const mirror& m) {
     std::vector<std::optional<core::readiness>> out;
