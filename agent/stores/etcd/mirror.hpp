@@ -178,7 +178,7 @@ class mirror {
   std::map<std::string, std::string, std::less<>> peers_;  ///< by the same
   std::map<std::string, seal, std::less<>> seals_;         ///< by key
   std::map<std::string, kept_order, std::less<>> orders_;  ///< by key
-  /// Of `members_` and `ready_`, while they do not change.
+  /// The list that `members_` and `ready_` make, until they change.
   mutable std::optional<core::member_list> listed_members_;
   core::agreement agreed_;
   std::int64_t last_accepted_unix_ms_ = 0;

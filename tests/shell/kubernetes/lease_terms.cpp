@@ -223,7 +223,9 @@ void lease_terms::go_on(term& one, const lease_change& what, writer by) {
   one.is_put_there = by == writer::operator_;
   one.is_restored = false;
   const bool is_shortened = duration_s < one.counted_s;
-  if (by == writer::client) one.counted_s = duration_s;
+  // An agent relies on its own ttl, however much longer the Lease lasts.
+  const bool is_agents = one.lease >> session_shift != 0;
+  if (by == writer::client && !is_agents) one.counted_s = duration_s;
   if (is_shortened && !one.is_gone) {
     end(one, erased_by::somebody);
     one.is_gone = true;
