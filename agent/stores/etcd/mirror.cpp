@@ -57,7 +57,11 @@ void mirror::apply(std::span<const watch_event> events) {
     if (revision <= revision_) continue;
     revision_ = revision;
     for (const watch_event& e : batch) {
-      is_of_members(e.kv.key) ? listed_members_.reset() : void(++changes_);
+      if (is_of_members(e.kv.key)) {
+        listed_members_.reset();
+      } else {
+        ++changes_;
+      }
     }
     const std::uint32_t slots_before = slots();
     for (const watch_event& e : batch) {
