@@ -194,10 +194,12 @@ void raft_cluster::join(std::size_t m) {
   at.linked = true;
   if (!well(m)) return;
   if (led()) {
-    if (!leads(m)) at.leads_until = {};
-    at.term = term_;
+    // If this is the leader, others may have come back before it, and hear of it now.
     for (std::size_t i = 0; i < most_members; ++i) {
-      if (well(i)) apply_later(i);
+      if (!well(i)) continue;
+      if (!leads(i)) members_[i].leads_until = {};
+      members_[i].term = term_;
+      apply_later(i);
     }
   } else {
     elect_later();
