@@ -146,17 +146,15 @@ class demo_play {
                                         spoken(base::boot_now() - from) + " later");
     // Longer than a lease: a workload that runs then runs under a lease that those servers renewed.
     const core::time_point proof = from + ttl_ + term_to_show;
-    const auto moved = [&] {
-      const auto runs = read_runs(folder_);
-      return !runs.empty() && runs.back().version > last_.version;
-    };
-    const auto goes_on = [&] {
-      const auto runs = read_runs(folder_);
-      return !runs.empty() && runs.back().version == last_.version && runs.back().last >= proof;
-    };
+    bool goes_on = false;
     // In between nobody may run: the lease of a holder that could not renew it runs out.
-    wait_until([&] { return moved() || goes_on(); });
-    if (!moved() && goes_on()) {
+    wait_until([&] {
+      const auto runs = read_runs(folder_);
+      if (runs.empty()) return false;
+      goes_on = runs.back().version == last_.version && runs.back().last >= proof;
+      return goes_on || runs.back().version > last_.version;
+    });
+    if (goes_on) {
       screen_.event(base::boot_now(), screen_.member(last_.identity) + " is still " +
                                           screen_.strong("active") + " under version " +
                                           screen_.strong(std::to_string(last_.version)) +

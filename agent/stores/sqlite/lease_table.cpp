@@ -217,7 +217,7 @@ acquire_outcome lease_table::acquire(const subject& what, core::version above, p
     if (agreed == 0) store_agreement_.run(what.election, std::int64_t{what.slots});
     const bool agrees = agreed == 0 || agreed == what.slots;
     if (!agrees || live.size() >= what.slots || now < grants_from()) {
-      outcome = refusal{observe(what, live, now)};
+      outcome = refusal{observe(what, live, places_->find(what.election), now)};
     } else {
       outcome = take(what, above, live, now);
     }
@@ -391,8 +391,9 @@ std::expected<std::vector<looked>, unknown> lease_table::read(std::span<const su
     const core::time_point now = self_.clock();
     for (const subject& one : what) {
       const std::vector<row> live = live_rows(one, now);
-      out.push_back({.seen = observe(one, live, now), .own = own_term(one, live)});
-      look_at_place(one, live, out.back());
+      const auto next = places_->find(one.election);
+      out.push_back({.seen = observe(one, live, next, now), .own = own_term(one, live)});
+      look_at_place(one, live, next, out.back());
     }
     for (order_table::entry& order : orders_->live(now)) {
       const auto of = std::ranges::find(what, order.election, &subject::election);

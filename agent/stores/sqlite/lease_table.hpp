@@ -160,7 +160,8 @@ class lease_table {
   std::optional<grant> own_term(const subject& what, std::span<const row> live);
   [[nodiscard]] bool may_stand(const subject& what, std::uint32_t agreed,
                                std::span<const row> live) const;
-  void look_at_place(const subject& what, std::span<const row> live, looked& out);
+  void look_at_place(const subject& what, std::span<const row> live,
+                     const std::optional<place_table::place>& next, looked& out);
   core::version next_version(const counters& before, core::version above);
   core::version set_aside(const subject& what);
   [[nodiscard]] bool is_set_aside(const place_table::place& next, core::version ended) const;
@@ -173,7 +174,8 @@ class lease_table {
   std::optional<core::release_record> last_release_of(const subject& what);
   std::uint32_t agreed_slots(const subject& what);
   std::uint32_t slots_of(const subject& what);
-  core::observation observe(const subject& what, std::span<const row> live, core::time_point now);
+  core::observation observe(const subject& what, std::span<const row> live,
+                            const std::optional<place_table::place>& next, core::time_point now);
   [[nodiscard]] std::string sequencer(const subject& what, core::version version) const;
 
   std::string path_;

@@ -51,15 +51,15 @@ std::uint32_t lease_table::slots_of(const subject& what) {
 }
 
 core::observation lease_table::observe(const subject& what, std::span<const row> live,
+                                       const std::optional<place_table::place>& next,
                                        core::time_point now) {
   core::observation seen;
   const core::version newest = count(what).newest;
   saw_version(std::max(newest, history_.floor));
   // What is only set aside has not been granted.
-  const auto next = places_->find(what.election);
-  const bool is_set_aside = next && next->version == newest && newest != core::no_version;
+  const bool is_unused = next && next->version == newest && newest != core::no_version;
   seen.as_of =
-      std::max(is_set_aside ? core::version{core::number(newest) - 1} : newest, history_.floor);
+      std::max(is_unused ? core::version{core::number(newest) - 1} : newest, history_.floor);
   seen.last_release = last_release_of(what);
   // An older copy may bring back an old record, whose heir has had its turn.
   if (seen.last_release && seen.last_release->version <= history_.floor) seen.last_release.reset();
@@ -91,13 +91,13 @@ bool lease_table::may_stand(const subject& what, std::uint32_t agreed,
          live.front().session != self_.session;
 }
 
-void lease_table::look_at_place(const subject& what, std::span<const row> live, looked& out) {
-  const auto there = places_->find(what.election);
-  out.seen.in_line = there && there->session == self_.session;
-  if (there && !out.seen.in_line) return;
+void lease_table::look_at_place(const subject& what, std::span<const row> live,
+                                const std::optional<place_table::place>& next, looked& out) {
+  out.seen.in_line = next && next->session == self_.session;
+  if (next && !out.seen.in_line) return;
   // After a grant to another member it is written again, with a larger version.
-  const bool is_good = there && (live.empty() || there->version == core::no_version ||
-                                 there->version > live.front().version);
+  const bool is_good = next && (live.empty() || next->version == core::no_version ||
+                                next->version > live.front().version);
   if (is_good) {
     out.place = place_state::ours;
   } else if (may_stand(what, out.seen.agreed.slots, live)) {

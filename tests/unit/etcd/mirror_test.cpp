@@ -5,32 +5,13 @@
 
 #include "base/number_text.hpp"
 #include "support/member_names.hpp"
+#include "unit/etcd/watch_events.hpp"
 
 namespace tenure::stores::etcd {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-key_value key(const std::string& name, const std::string& value, std::uint64_t revision) {
-  return {.key = name,
-          .value = value,
-          .create_revision = revision,
-          .mod_revision = revision,
-          .lease = 7};
-}
-
-watch_event came(const std::string& name, const std::string& value, std::uint64_t revision) {
-  return {.erased = false, .kv = key(name, value, revision)};
-}
-
-/// As etcd tells it: with the key and the revision of the deletion, and nothing else.
-watch_event went(const std::string& name, std::uint64_t revision) {
-  watch_event out{.erased = true, .kv = {}};
-  out.kv.key = name;
-  out.kv.mod_revision = revision;
-  return out;
-}
 
 const own_run& us() {
   static const own_run self{.ids = lease_ids("our session", 1), .identity = "us"};

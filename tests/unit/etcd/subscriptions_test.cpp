@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "unit/etcd/watch_events.hpp"
 #include "unit/etcd/watched_election.hpp"
 
 namespace tenure::stores::etcd {
@@ -14,14 +15,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr core::election_index db{0};
-
-key_value key(const std::string& name, const std::string& value, std::uint64_t revision) {
-  return {.key = name,
-          .value = value,
-          .create_revision = revision,
-          .mod_revision = revision,
-          .lease = 7};
-}
 
 class Subscriptions : public ::testing::Test {
  protected:
@@ -36,9 +29,7 @@ class Subscriptions : public ::testing::Test {
 
   /// etcd tells that this key was written.
   void comes(const std::string& name, const std::string& value) {
-    ++revision_;
-    const std::vector<watch_event> events{{.erased = false, .kv = key(name, value, revision_)}};
-    its_.mirrors[0].apply(events);
+    its_.mirrors[0].apply(std::vector{came(name, value, ++revision_)});
     subscribers_.changed(db);
   }
   void member_comes() {
