@@ -42,7 +42,8 @@ TEST(MemberList, AnEmptyOneHasNobody) {
 
 TEST(MemberList, IsWhatItsMembersAre) {
   const member_list one{{says("a", 1)}};
-  const member_list copy = one;
+  member_list copy;
+  copy = one;
   EXPECT_EQ(one, copy);
   EXPECT_EQ(&*one.begin(), &*copy.begin()) << "copies share the members";
   EXPECT_EQ(one, member_list({says("a", 1)}));

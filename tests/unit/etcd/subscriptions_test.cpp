@@ -25,7 +25,7 @@ class Subscriptions : public ::testing::Test {
     });
     its_.loop.run();
   }
-  ~Subscriptions() override { subscribers_.close(); }
+  void TearDown() override { subscribers_.close(); }
 
   /// etcd tells that this key was written.
   void comes(const std::string& name, const std::string& value) {
