@@ -138,8 +138,10 @@ std::expected<core::left_order, api::control_refusal> order_executor::addressed_
   }
   const std::vector<core::holder>& holders = view.seen->holders;
   if (holders.empty()) {
-    return std::unexpected(
-        refusal(409, "not_held", "nobody holds " + of, "there is nothing to do"));
+    return std::unexpected(refusal(409, "not_held", "nobody holds " + of,
+                                   out.wanted.what == core::order_action::transfer
+                                       ? "ask again when somebody does"
+                                       : "there is nothing to do"));
   }
   if (member.empty() && holders.size() > 1) {
     return std::unexpected(

@@ -94,13 +94,17 @@ TEST_P(Control, TransferToAStrangerChangesNothing) {
 
 TEST_P(Control, AnyAgentPassesAnOrderOnToTheHolder) {
   std::uint64_t last = 1;
+  std::string holder = "a";
   for (const auto& [asked, next] :
        std::initializer_list<std::pair<member*, const char*>>{{c_.get(), "b"}, {a_.get(), "c"}}) {
+    // A workload may run before the others have heard who holds now.
+    ASSERT_TRUE(eventually([&] { return asked->process().said("holder=" + holder); }));
     const std::string answer = order(*asked, "transfer", std::string(R"({"to":")") + next + "\"}");
     EXPECT_THAT(answer, AllOf(HasSubstr("202 Accepted"), HasSubstr(R"("by":")")));
     const auto run = runs_as(in_, next, last);
     ASSERT_TRUE(run) << a_->process().err() << b_->process().err();
     last = run->version;
+    holder = next;
   }
   EXPECT_EQ(stamped_runs(in_).size(), 3U) << "each order was obeyed once";
   expect_clean();
@@ -172,6 +176,9 @@ TEST_P(Control, WhoIsPausedHoldsNothingUntilItIsResumed) {
   EXPECT_TRUE(shows(*a_, R"("paused":true)"));
   EXPECT_THAT(order(*c_, "resign", R"({"aside":"10m"})"), HasSubstr("202 Accepted"));
   ASSERT_TRUE(eventually([&] { return shows(*b_, R"("holder":null)"); }));
+  EXPECT_THAT(order(*b_, "resign"), AllOf(HasSubstr("not_held"), HasSubstr("nothing to do")));
+  EXPECT_THAT(order(*b_, "transfer", R"({"to":"c"})"),
+              AllOf(HasSubstr("409 Conflict"), HasSubstr("not_held"), HasSubstr("ask again")));
   EXPECT_THAT(order(*b_, "resume"), HasSubstr("202 Accepted"));
   ASSERT_TRUE(runs_as(in_, "b", 2)) << b_->process().err();
   EXPECT_FALSE(shows(*b_, R"("paused":true)"));
