@@ -210,6 +210,13 @@ void judge::agreed(const std::string& election, std::uint32_t slots) {
   }
 }
 
+void judge::closed_slot_taken(const std::string& election) {
+  const std::size_t before = agreed_slots(election);
+  agreement& its = agreed_.try_emplace(election, agreement{.slots = slots_}).first->second;
+  its.former_slots = before + 1;
+  its.former_until = world_.now + ttl_;
+}
+
 std::size_t judge::agreed_slots(const std::string& which) const {
   const auto found = agreed_.find(which);
   if (found == agreed_.end()) return slots_;

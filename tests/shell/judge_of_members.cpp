@@ -141,8 +141,10 @@ void judge::look_at_workloads() {
   }
 }
 
-/// It may have to wait for the death of what ran before.
+/// It may have to wait for the death of what ran before, and lets the heir come first to a lease
+/// that its watch shows to be free.
 void judge::look_at_unknown() {
+  constexpr core::duration heir_comes_first = std::chrono::seconds(2);
   if (is_written_over_) return;
   for (auto& [who, since] : unknown_since_) {
     const auto& [pod, which] = who;
@@ -150,7 +152,9 @@ void judge::look_at_unknown() {
                                            [&](const running_one& one) { return one.pod == pod; });
     if (waits || out_of_sight_.contains(who)) since = world_.now;
     const world_time well = well_since(pod);
-    if (well == sim::world_never || std::max(since, well) + ttl_ >= world_.now) continue;
+    if (well == sim::world_never || std::max(since, well) + ttl_ + heir_comes_first >= world_.now) {
+      continue;
+    }
     broke(rule::forgot_unknown, "pod " + std::to_string(pod) + " of " + which);
   }
 }

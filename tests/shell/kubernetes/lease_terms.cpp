@@ -88,6 +88,12 @@ std::vector<std::uint64_t> open_slots_in(const lease_state& first) {
   return out.size() < 2 || !words.eof() ? std::vector<std::uint64_t>() : out;
 }
 
+/// True if slot 0 may not be held.
+bool is_first_closed(const lease_state& first) {
+  const auto open = open_slots_in(first);
+  return !open.empty() && std::find(open.begin() + 1, open.end(), 0) == open.end();
+}
+
 }  // namespace
 
 void lease_terms::changed(const lease_change& what, writer by) {
@@ -174,6 +180,9 @@ void lease_terms::begin(const lease_change& what, writer by) {
   made.lease += ++numbers_;
   made.counted_s = number_in(spec, "leaseDurationSeconds", usual_duration_s);
   if (is_agents) check_taking(made, what);
+  if (mark.empty() && made.slot == 0 && is_first_closed(what.after)) {
+    judge_.closed_slot_taken(made.election);
+  }
   tell_beginning(made, noted && *noted != what.revision);
   term& kept = present_[what.name] = std::move(made);
   lasts(what.name, kept, kept.counted_s);
@@ -206,12 +215,14 @@ void lease_terms::check_taking(const term& made, const lease_change& what) {
 }
 
 void lease_terms::go_on(term& one, const lease_change& what, writer by) {
-  one.written = what.revision;
+  const std::uint64_t before = std::exchange(one.written, what.revision);
   if (by == writer::operator_) one.is_touched = true;
   const auto noted = noted_version(what.after);
-  one.is_noted = noted.has_value();
-  // Whoever has not seen it before an operator has written the Lease takes a later version for it.
-  if (noted && *noted != one.version && one.is_touched) {
+  const bool was_noted = std::exchange(one.is_noted, noted.has_value());
+  // Whoever has not seen it before somebody has written the Lease takes a later version for it.
+  const bool is_later =
+      noted && *noted != one.version && (one.is_touched || (!was_noted && *noted <= before));
+  if (is_later) {
     end(one, erased_by::somebody);
     one.version = *noted;
     one.is_gone = false;
