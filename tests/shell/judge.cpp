@@ -198,40 +198,6 @@ void judge::put_back(const std::string& key, std::uint64_t version, bool by_hold
   one.is_back = true;
 }
 
-void judge::agreed(const std::string& election, std::uint32_t slots) {
-  const std::size_t before = agreed_slots(election);
-  agreement& its = agreed_.try_emplace(election, agreement{.slots = slots_}).first->second;
-  const bool was_there = std::exchange(its.is_there, slots != 0);
-  if (slots != 0) {
-    its.slots = slots;
-  } else if (was_there) {
-    its.former_slots = before;
-    its.former_until = world_.now + ttl_;
-  }
-}
-
-void judge::closed_slot_taken(const std::string& election) {
-  const std::size_t before = agreed_slots(election);
-  agreement& its = agreed_.try_emplace(election, agreement{.slots = slots_}).first->second;
-  its.former_slots = before + 1;
-  its.former_until = world_.now + ttl_;
-}
-
-std::size_t judge::agreed_slots(const std::string& which) const {
-  const auto found = agreed_.find(which);
-  if (found == agreed_.end()) return slots_;
-  const agreement& its = found->second;
-  return world_.now < its.former_until ? std::max(its.slots, its.former_slots) : its.slots;
-}
-
-std::size_t judge::slots_of(const std::string& which) const {
-  std::size_t out = agreed_slots(which);
-  for (const auto& [version, one] : present_) {
-    if (one->which == which) out = std::max(out, one->of_slots);
-  }
-  return out;
-}
-
 judge::term* judge::of(std::size_t pod, const std::string& which, std::uint64_t version) {
   const auto found = std::ranges::find_if(terms_.rbegin(), terms_.rend(), [&](const term& one) {
     return one.version == version && one.granted_to == pod && one.which == which;
