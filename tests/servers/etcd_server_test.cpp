@@ -102,8 +102,7 @@ TEST_P(RealEtcd, EveryRequestOfOursIsUnderstood) {
                   .end = prefix_end("e/"),
                   .limit = 5,
                   .by = range::order::create_ascend,
-                  .serializable = true,
-                  .keys_only = true};
+                  .serializable = true};
   const transaction every{
       .when = {{.key = "e/1", .what = create_revision, .is = equal, .number = 0, .value = {}},
                {.key = "e/1", .what = mod_revision, .is = less, .number = 1, .value = {}},

@@ -57,7 +57,6 @@ struct range {
   std::int64_t limit = 0;  ///< 0: all
   order by = order::none;
   bool serializable = false;
-  bool keys_only = false;
 };
 
 using operation = std::variant<put, erase, range>;

@@ -64,7 +64,6 @@ ordered_json to_json(const range& what) {
     out["sort_order"] = "ASCEND";
   }
   if (what.serializable) out["serializable"] = true;
-  if (what.keys_only) out["keys_only"] = true;
   return out;
 }
 

@@ -72,7 +72,8 @@ transaction place_transaction(const settings::election& election, std::int64_t l
 transaction leaving_transaction(const dated_key& own, const dated_key& ahead,
                                 std::span<const std::string> also = {});
 
-/// The keys of all contenders, the oldest first, without their values.
+/// The keys of all contenders, the oldest first. With their values: etcd 3.7 leaves out the leases
+/// of keys that are read without.
 range line_of(std::string_view election);
 
 /// Writes the agreement, unless a contender has appeared since or the agreement has changed; in

@@ -16,8 +16,8 @@ constexpr core::election_index first{0};
 class EtcdWord : public EtcdNode {
  protected:
   /// A member that is told at "at IDENTITY", and whose own words are kept in `told_`.
-  std::unique_ptr<member> join_as(const std::string& identity) {
-    stores::setup with = announced(settings(identity, {etcd_->endpoint()}));
+  std::unique_ptr<member> join_as(const std::string& identity, core::duration ttl = long_ttl) {
+    stores::setup with = announced(settings(identity, {etcd_->endpoint()}, ttl));
     with.peer_address = "at-" + identity;
     with.tell = [this](const std::string& to, const core::word& what) {
       told_.emplace_back(to, what);
@@ -26,8 +26,9 @@ class EtcdWord : public EtcdNode {
   }
 
   /// Each sees the other in the list of members.
-  line_of_two stand_in_line() {
-    line_of_two out{.a = join_as("a"), .b = join_as("b"), .by_a = {}, .by_b = {}, .old = {}};
+  line_of_two stand_in_line(core::duration ttl_of_b = long_ttl) {
+    line_of_two out{
+        .a = join_as("a"), .b = join_as("b", ttl_of_b), .by_a = {}, .by_b = {}, .old = {}};
     out.by_a = out.a->watch();
     out.by_b = out.b->watch();
     out.old = out.a->hold();
@@ -89,6 +90,22 @@ TEST_P(EtcdWord, TheNextOneBeginsWithoutTheStore) {
   ASSERT_TRUE(loop_.run_until([&] { return two.by_a->shows(held_by("b")); }));
   EXPECT_TRUE(settled(*two.by_b));
   EXPECT_TRUE(two.by_b->shows(held_by("b")));
+}
+
+TEST_P(EtcdWord, TheNextOneBeginsWithoutTheStoreHoweverLongItHasWaited) {
+  constexpr core::duration ttl = std::chrono::seconds(6);
+  line_of_two two = stand_in_line(ttl);
+  // Its first confirmation would be too old by then.
+  const core::time_point later = base::boot_now() + ttl;
+  ASSERT_TRUE(loop_.run_until([&] { return base::boot_now() >= later; }));
+  release_into_the_void(two);
+  ASSERT_EQ(told_.size(), 1U);
+  (*two.b)->hear(told_[0].second);
+  const stores::grant next = two.b->hold();
+  EXPECT_GT(next.version, two.old.version);
+  EXPECT_LT(base::boot_now(), next.sent_at + next.ttl);
+  etcd_->thaw(0);
+  EXPECT_EQ(words(renew(*two.b, next.version, renewal_time)), "renewed");
 }
 
 TEST_P(EtcdWord, ATermIsRenewedAndReadWhileTheKeyBeforeItIsThere) {

@@ -123,14 +123,6 @@ TEST_P(EtcdReplies, ARangeSaysThatTheLimitCutIt) {
   EXPECT_TRUE(reply->more);
 }
 
-TEST_P(EtcdReplies, KeysOnlyHaveNoValues) {
-  const auto reply = parse_range(body("range_keys_only"));
-  ASSERT_TRUE(reply) << reply.error().why;
-  ASSERT_THAT(reply->values, SizeIs(2));
-  EXPECT_EQ(reply->values[0].key, "election/1e61");
-  EXPECT_EQ(reply->values[0].value, "");
-}
-
 TEST_P(EtcdReplies, ARangeOverNothingIsEmpty) {
   const auto reply = parse_range(body("range_empty"));
   ASSERT_TRUE(reply) << reply.error().why;

@@ -58,10 +58,9 @@ TEST(EtcdRequests, ARangeSaysOnlyWhatDiffersFromTheDefault) {
                            .end = "l",
                            .limit = 2,
                            .by = range::order::create_ascend,
-                           .serializable = true,
-                           .keys_only = true}),
+                           .serializable = true}),
             R"({"key":"aw==","range_end":"bA==","limit":"2","sort_target":"CREATE",)"
-            R"("sort_order":"ASCEND","serializable":true,"keys_only":true})");
+            R"("sort_order":"ASCEND","serializable":true})");
 }
 
 TEST(EtcdRequests, WatchesMakeOneBodyLineByLine) {
