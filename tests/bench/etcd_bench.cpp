@@ -31,6 +31,9 @@ using namespace tenure::bench;
 constexpr int crash_rounds = 3;
 constexpr int crash_ttl_seconds = 2;
 constexpr int long_ttl_seconds = 15;
+constexpr std::chrono::milliseconds short_rest{100};
+/// More than half a TTL: what a standby was told at its start is too old by then.
+constexpr std::chrono::seconds long_rest{long_ttl_seconds * 2 / 3};
 constexpr int counted_ttl_seconds = 6;
 /// Whole numbers of renewals, which come every third of a TTL.
 constexpr int counted_renewals = 6;
@@ -178,12 +181,17 @@ void measure_hand_overs(const servers::server_release& release, int rounds, cons
   const struct {
     const char* what;
     ending how;
+    int rounds;
+    std::chrono::milliseconds rest;
   } kinds[] = {
       {"hand-over: SIGTERM (tenure: to it; etcdctl: to its command) -> next first instruction",
-       ending::asked},
-      {"the workload is killed, its agent lives -> next first instruction", ending::workload}};
+       ending::asked, rounds, short_rest},
+      {"the same after the standby has waited for more than half a TTL", ending::asked,
+       std::max(3, rounds / 3), long_rest},
+      {"the workload is killed, its agent lives -> next first instruction", ending::workload,
+       rounds, short_rest}};
   for (const auto& kind : kinds) {
-    const samples all = measure(*ours, *theirs, kind.how, rounds);
+    const samples all = measure(*ours, *theirs, kind.how, kind.rounds, kind.rest);
     std::printf("%s, ", with);
     print(kind.what, all);
     print_parts(all);
