@@ -1,6 +1,8 @@
 #include "etcd/transactions.hpp"
 
 #include <algorithm>
+#include <initializer_list>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -11,6 +13,15 @@ namespace {
 
 using base::to_base64;
 using nlohmann::json;
+
+/// Without this, what the model does not know would be ignored, and an answer be given that no etcd
+/// gives.
+void need_only(std::initializer_list<std::string_view> known, const json& of) {
+  for (const auto& [field, value] : of.items()) {
+    if (std::ranges::find(known, field) != known.end()) continue;
+    throw std::logic_error("this etcd does not model \"" + field + "\" of " + of.dump());
+  }
+}
 
 /// In a range every key has to fulfil it; an empty range is checked as one missing key.
 bool holds(const json& condition, const key_space& in) {
@@ -69,6 +80,7 @@ json carry_out(const json& operation, key_space& in, std::string& error) {
   }
   if (operation.contains("request_put")) {
     const json& what = operation.at("request_put");
+    need_only({"key", "value", "lease"}, what);
     in.put(bytes(what, "key"), bytes(what, "value"), number<std::int64_t>(what, "lease"));
     return {{"response_put", {{"header", at}}}};
   }
@@ -77,12 +89,14 @@ json carry_out(const json& operation, key_space& in, std::string& error) {
     return {};
   }
   json done{{"header", at}};
+  need_only({"key"}, operation.at("request_delete_range"));
   const std::string key = bytes(operation.at("request_delete_range"), "key");
   if (in.erase(key, erased_by::transaction)) done["deleted"] = "1";
   return {{"response_delete_range", std::move(done)}};
 }
 
 json read(const json& range, const key_space& in, std::uint64_t at) {
+  need_only({"key", "range_end", "sort_target", "sort_order", "serializable"}, range);
   auto found = in.range(bytes(range, "key"), bytes(range, "range_end"), at);
   if (range.contains("sort_order")) {
     std::ranges::sort(found, {}, [](const auto& one) {
