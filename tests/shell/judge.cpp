@@ -252,7 +252,9 @@ void judge::granted(std::size_t pod, const std::string& which, std::uint64_t ver
     return other.which == which && other.number < found->number && other.erased_at > world_.now &&
            !is_told && !is_news;
   });
-  if (static_cast<std::size_t>(held) < slots_of(which)) return;
+  const auto taken = closed_taken_.find(which);
+  const bool is_beside = taken != closed_taken_.end() && world_.now < taken->second;
+  if (static_cast<std::size_t>(held) < slots_of(which) + (is_beside ? 1 : 0)) return;
   broke(rule::granted_while_held, who + ": " + std::to_string(held) + " held it");
 }
 

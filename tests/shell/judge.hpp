@@ -58,8 +58,8 @@ class judge final : public store_witness {
   /// If nobody has agreed any more, the number stays until somebody does. Who relies on what was
   /// taken away may take a slot for so long as a campaign lasts (docs/safety.md).
   void agreed(const std::string& election, std::uint32_t slots) override;
-  /// A program that knows no slots has taken one that is closed: whoever has looked before may take
-  /// another one for so long as a campaign lasts (docs/safety.md).
+  /// A program that knows no slots has taken one that is closed: whoever has looked just before may
+  /// be granted another one, and hears of that before its workload runs (docs/safety.md).
   void closed_slot_taken(const std::string& election);
   void order_gone(const std::string& text, erased_by how) override;
   /// How many may hold this election now. Those that held before another number was agreed on go
@@ -308,10 +308,11 @@ class judge final : public store_witness {
   struct agreement {
     std::size_t slots = 0;  ///< agreed on last
     bool is_there = false;
-    std::size_t former_slots = 0;  ///< somebody may still rely on
-    world_time former_until{};     ///< so long
+    std::size_t former_slots = 0;  ///< that was taken away
+    world_time former_until{};     ///< somebody may still rely on it
   };
-  std::map<std::string, agreement> agreed_;  ///< by election
+  std::map<std::string, agreement> agreed_;         ///< by election
+  std::map<std::string, world_time> closed_taken_;  ///< by election: others may not know until then
   bool has_guards_ = false;
   rule broken_ = rule::none;
   std::string broken_name_;
