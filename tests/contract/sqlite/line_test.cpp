@@ -306,6 +306,12 @@ TEST_F(SqliteLine, WhoComesNextNowTakesThePlaceOfTheOther) {
 
 TEST_F(SqliteLine, APlaceOfAnEarlierBootIsPassedOver) {
   const auto [a, b, by_a, by_b, old] = stand_in_line();
+  // Also when b has written it again.
+  for (const std::string event : {"INSERT", "UPDATE"}) {
+    change(("CREATE TRIGGER of_" + event + " AFTER " + event +
+            " ON place BEGIN UPDATE place SET boot_id = 'another'; END")
+               .c_str());
+  }
   change("UPDATE place SET boot_id = 'another'");
   EXPECT_EQ(words(a->release(0, old.version)), "released");
   EXPECT_TRUE(a->read().holders.empty());
