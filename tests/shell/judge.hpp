@@ -59,7 +59,7 @@ class judge final : public store_witness {
   /// taken away may take a slot for so long as a campaign lasts (docs/safety.md).
   void agreed(const std::string& election, std::uint32_t slots) override;
   /// A program that knows no slots has taken one that is closed: whoever has looked just before may
-  /// be granted another one, and hears of that before its workload runs (docs/safety.md).
+  /// be granted another one (docs/safety.md). That a workload runs beside it is not excused.
   void closed_slot_taken(const std::string& election);
   void order_gone(const std::string& text, erased_by how) override;
   /// How many may hold this election now. Those that held before another number was agreed on go

@@ -105,7 +105,7 @@ transaction leaving_transaction(const dated_key& own, const dated_key& ahead,
 
 range line_of(std::string_view election) {
   const std::string prefix = prefix_of(election);
-  return {.key = prefix, .end = prefix_end(prefix), .by = range::order::create_ascend};
+  return whole({.begin = prefix, .end = prefix_end(prefix)});
 }
 
 transaction agreement_transaction(std::string_view election, const core::agreement& what,

@@ -73,7 +73,7 @@ transaction leaving_transaction(const dated_key& own, const dated_key& ahead,
                                 std::span<const std::string> also = {});
 
 /// The keys of all contenders, the oldest first. With their values: etcd 3.7 leaves out the leases
-/// of keys that are read without.
+/// of keys that are read with `keys_only`.
 range line_of(std::string_view election);
 
 /// Writes the agreement, unless a contender has appeared since or the agreement has changed; in
