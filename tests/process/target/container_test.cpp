@@ -22,10 +22,10 @@ class TargetContainer : public testing::TestWithParam<apart> {
 };
 
 TEST_P(TargetContainer, WhoeverIsInTheContainerOfAMatchIsTheWorkload) {
-  const pid_t main = pod_.start_script('b', "echo $$; exec sleep 1000");
-  const pid_t beside = pod_.start_script('b', "echo $$; exec sleep 2000");
-  const pid_t stranger = pod_.start_script('c', "echo $$; exec sleep 2000");
-  const pid_t ours = pod_.start_script('a', "echo $$; exec sleep 2000");
+  const pid_t main = pod_.start_program('b', "sleep 1000");
+  const pid_t beside = pod_.start_program('b', "sleep 2000");
+  const pid_t stranger = pod_.start_program('c', "sleep 2000");
+  const pid_t ours = pod_.start_program('a', "sleep 2000");
   auto finder = pod_.finder("command_line", "sleep 1000");
   EXPECT_TRUE(eventually([&] { return finder->ask("look").starts_with("left=2 matching=1 "); }));
   EXPECT_EQ(killed(*finder), nothing_left);
@@ -37,8 +37,8 @@ TEST_P(TargetContainer, WhoeverIsInTheContainerOfAMatchIsTheWorkload) {
 }
 
 TEST_P(TargetContainer, WhatIsNestedInTheContainerBelongsToIt) {
-  const pid_t main = pod_.start_script('b', "echo $$; exec sleep 1000");
-  const pid_t deep = pod_.start_script('b', "echo $$; exec sleep 2000", {}, "/nested/deeper");
+  const pid_t main = pod_.start_program('b', "sleep 1000");
+  const pid_t deep = pod_.start_program('b', "sleep 2000", {}, "/nested/deeper");
   auto finder = pod_.finder("command_line", "sleep 1000");
   EXPECT_TRUE(eventually([&] { return finder->ask("look").starts_with("left=2 matching=1 "); }));
   EXPECT_EQ(killed(*finder), nothing_left);
@@ -47,26 +47,26 @@ TEST_P(TargetContainer, WhatIsNestedInTheContainerBelongsToIt) {
 }
 
 TEST_P(TargetContainer, AContainerStaysTheWorkloadsAfterItsMatchHasEnded) {
-  const pid_t main = pod_.start_script('b', "echo $$; exec sleep 1000");
-  const pid_t rest = pod_.start_script('b', "echo $$; exec sleep 2000");
+  const pid_t main = pod_.start_program('b', "sleep 1000");
+  const pid_t rest = pod_.start_program('b', "sleep 2000");
   auto finder = pod_.finder("command_line", "sleep 1000");
   EXPECT_TRUE(eventually([&] { return finder->ask("look").starts_with("left=2 matching=1 "); }));
   pod_.signal(main, SIGKILL);
   EXPECT_TRUE(eventually([&] { return finder->ask("look").starts_with("left=1 matching=0 "); }));
   // No look ever saw it together with the match, and it descends from no member.
-  const pid_t late = pod_.start_script('b', "echo $$; exec sleep 3000");
+  const pid_t late = pod_.start_program('b', "sleep 3000");
   EXPECT_TRUE(finder->ask("look").starts_with("left=2 matching=0 "));
   EXPECT_EQ(killed(*finder), nothing_left);
   EXPECT_FALSE(pod_.runs(rest));
   EXPECT_FALSE(pod_.runs(late));
   // An empty container is forgotten: the kubelet starts the next one with another id.
-  const pid_t after = pod_.start_script('b', "echo $$; exec sleep 3000");
+  const pid_t after = pod_.start_program('b', "sleep 3000");
   EXPECT_EQ(finder->ask("kill"), nothing_left);
   EXPECT_TRUE(pod_.runs(after));
 }
 
 TEST_P(TargetContainer, AMatchInOurOwnContainerIsNeverTouched) {
-  const pid_t ours = pod_.start_script('a', "echo $$; exec sleep 1000");
+  const pid_t ours = pod_.start_program('a', "sleep 1000");
   EXPECT_THAT(pod_.survey("command_line", "sleep 1000"),
               HasSubstr("names process " + std::to_string(ours) +
                         " (sleep 1000), which is in our own container; name what only the main"));
@@ -76,7 +76,7 @@ TEST_P(TargetContainer, AMatchInOurOwnContainerIsNeverTouched) {
 }
 
 TEST_P(TargetContainer, OneWhoseFirstThreadHasEndedIsFoundByItsContainer) {
-  pod_.start_script('b', "echo $$; exec sleep 1000");
+  pod_.start_program('b', "sleep 1000");
   const pid_t headless = pod_.start_script('b', "exec " TARGET_STAGE " headless");
   pod_.signal(headless, SIGUSR1);
   EXPECT_TRUE(eventually([&] { return !pod_.runs(headless); }));
@@ -86,8 +86,8 @@ TEST_P(TargetContainer, OneWhoseFirstThreadHasEndedIsFoundByItsContainer) {
 }
 
 TEST_P(TargetContainer, APersonIsToldTheContainerAndWhy) {
-  const pid_t main = pod_.start_script('b', "echo $$; exec sleep 1000");
-  const pid_t beside = pod_.start_script('b', "echo $$; exec sleep 2000");
+  const pid_t main = pod_.start_program('b', "sleep 1000");
+  const pid_t beside = pod_.start_program('b', "sleep 2000");
   EXPECT_EQ(pod_.survey("command_line", "sleep 1000"),
             "process " + std::to_string(main) +
                 " (sleep 1000) in container bbbbbbbbbbbb: its command line begins with \"sleep "

@@ -190,6 +190,19 @@ pid_t pod::start_script(char container, const std::string& script, const words& 
   return pid;
 }
 
+pid_t pod::start_program(char container, const std::string& command, const words& before,
+                         const std::string& below) {
+  const std::string script = "echo $$; exec " + command;
+  const pid_t pid = start_script(container, script, before, below);
+  const std::string show = "{ tr '\\0' ' ' < /proc/" + std::to_string(pid) + "/cmdline; echo; }";
+  EXPECT_TRUE(eventually([&] {
+    // Nothing at all in the middle of the exec, and of one that has ended.
+    const std::string line = ask_shell(show);
+    return line.find_first_not_of(" \n") == std::string::npos ? !runs(pid) : !line.contains(script);
+  })) << script;
+  return pid;
+}
+
 std::unique_ptr<actor> pod::finder(const std::string& kind, const std::string& value,
                                    const words& before) {
   auto out = start('a', before + words{TARGET_STAGE, "find", kind, value});

@@ -62,6 +62,11 @@ class pod {
   pid_t start_script(char container, const std::string& script, const words& before = {},
                      const std::string& below = {});
 
+  /// Starts a command in a container and returns its id once it has replaced the shell that told
+  /// the id: whoever looks sees the command. Lives as long as the pod.
+  pid_t start_program(char container, const std::string& command, const words& before = {},
+                      const std::string& below = {});
+
   /// The finder, which runs in container a. `before` is put in front of its command line.
   std::unique_ptr<actor> finder(const std::string& kind, const std::string& value,
                                 const words& before = {});

@@ -53,7 +53,7 @@ class SignalMode : public testing::Test {
   }
 
   /// Starts a workload for these flags.
-  pid_t start_sleeper() { return pod_.start_script('b', "echo $$; exec sleep 1000"); }
+  pid_t start_sleeper() { return pod_.start_program('b', "sleep 1000"); }
 
   static std::string text_of(const std::filesystem::path& file) {
     std::ostringstream all;
@@ -128,10 +128,10 @@ class SignalMode : public testing::Test {
 TEST_F(SignalMode, WhatRunsWithoutALeaseIsStoppedAsOftenAsItIsStarted) {
   const auto holder = other(long_ttl);
   ASSERT_TRUE(runs_as(in_, "b"));
-  const pid_t before = pod_.start_script('b', "echo $$; exec sleep 1000");
+  const pid_t before = pod_.start_program('b', "sleep 1000");
   start_agent(long_ttl, "--target-executable sleep");
   EXPECT_TRUE(eventually([&] { return !pod_.runs(before); })) << log();
-  const pid_t again = pod_.start_script('b', "echo $$; exec sleep 1000");
+  const pid_t again = pod_.start_program('b', "sleep 1000");
   EXPECT_TRUE(eventually([&] { return !pod_.runs(again); })) << log();
   EXPECT_THAT(log(), HasSubstr("the workload runs without a lease"));
 }
@@ -324,7 +324,7 @@ TEST_F(SignalMode, GainWithoutAWorkloadToTellIsGivenUp) {
 }
 
 TEST_F(SignalMode, TargetInOurOwnContainerIsRefusedWithTheFix) {
-  pod_.start_script('a', "echo $$; exec sleep 1000");
+  pod_.start_program('a', "sleep 1000");
   start_agent(long_ttl, "--target-executable sleep");
   ASSERT_TRUE(says("which is in our own container; name what only the main container")) << log();
 }

@@ -38,7 +38,7 @@ class TargetSurvey : public testing::Test {
   }
 
   pid_t start_main(const words& before = {}) {
-    return pod_.start_script('b', "echo $$; exec sleep 1000", before);
+    return pod_.start_program('b', "sleep 1000", before);
   }
 
   pod pod_;
@@ -130,8 +130,8 @@ TEST_F(TargetSurvey, AnExecutableThatCannotBeReadIsNotTakenForNobody) {
 }
 
 TEST_F(TargetSurvey, AStrangersProcessWithTheSameWordsIsNotTheWorkload) {
-  const pid_t fake = pod_.start_script('b', "echo $$; exec sleep 1000", as_nobody());
-  const pid_t beside = pod_.start_script('b', "echo $$; exec sleep 2000");
+  const pid_t fake = pod_.start_program('b', "sleep 1000", as_nobody());
+  const pid_t beside = pod_.start_program('b', "sleep 2000");
   auto finder = pod_.finder("command_line", "sleep 1000");
   EXPECT_TRUE(eventually([&] { return finder->ask("kill").ends_with("unreadable=1 complete=0"); }));
   EXPECT_EQ(finder->ask("kill"), "left=0 matching=0 stuck=0 denied=0 unreadable=1 complete=0");
@@ -153,7 +153,7 @@ TEST_F(TargetSurvey, ASetUserIdProgramBelongsToWhoHasStartedIt) {
   const std::string program = pod_.file("as-root");
   ASSERT_TRUE(std::filesystem::copy_file("/bin/sleep", program));
   ASSERT_EQ(::chmod(program.c_str(), 04755), 0);
-  const pid_t fake = pod_.start_script('b', "echo $$; exec " + program + " 1000", as_nobody());
+  const pid_t fake = pod_.start_program('b', program + " 1000", as_nobody());
   auto finder = pod_.finder("command_line", program + " 1000");
   EXPECT_TRUE(eventually([&] { return finder->ask("kill").ends_with("unreadable=1 complete=0"); }));
   EXPECT_TRUE(pod_.runs(fake));

@@ -27,7 +27,7 @@ class TargetTree : public testing::Test {
 TEST_F(TargetTree, NothingMatchesUntilTheMainContainerStarts) {
   auto finder = pod_.finder("command_line", "sleep 1000");
   EXPECT_EQ(finder->ask("look"), nothing_left);
-  const pid_t main = pod_.start_script('b', "echo $$; exec sleep 1000");
+  const pid_t main = pod_.start_program('b', "sleep 1000");
   EXPECT_TRUE(eventually([&] { return finder->ask("look").starts_with("left=1 matching=1 "); }));
   EXPECT_THAT(finder->ask("members"), StartsWith(std::to_string(main)));
 }
@@ -129,7 +129,7 @@ TEST_F(TargetTree, TheGainSignalGoesToTheTopmostMatchOnly) {
 }
 
 TEST_F(TargetTree, ADeathWakesUs) {
-  const pid_t main = pod_.start_script('b', "echo $$; exec sleep 1000");
+  const pid_t main = pod_.start_program('b', "sleep 1000");
   auto finder = pod_.finder("command_line", "sleep 1000");
   EXPECT_TRUE(eventually([&] { return finder->ask("look").starts_with("left=1 "); }));
   pod_.signal(main, SIGKILL);
@@ -138,7 +138,7 @@ TEST_F(TargetTree, ADeathWakesUs) {
 }
 
 TEST_F(TargetTree, ThePidOfOneThatIsGoneIsAStrangersAndIsLeftAlone) {
-  const pid_t main = pod_.start_script('b', "echo $$; exec sleep 1000");
+  const pid_t main = pod_.start_program('b', "sleep 1000");
   auto finder = pod_.finder("command_line", "sleep 1000");
   EXPECT_TRUE(eventually([&] { return finder->ask("look").starts_with("left=1 "); }));
   pod_.signal(main, SIGKILL);
