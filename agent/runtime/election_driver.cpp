@@ -232,10 +232,12 @@ void election_driver::carry_out(core::election_index, const core::command::arm& 
 }
 
 void election_driver::carry_out(core::election_index which, const core::command::start_workload&) {
+  with_.listener.workload_is_next();
   with_.workload.start(which, group_.at(which).view());
 }
 
 void election_driver::carry_out(core::election_index, const core::command::stop_workload& c) {
+  with_.listener.workload_is_next();
   with_.workload.stop(c);
 }
 

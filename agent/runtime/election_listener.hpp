@@ -44,6 +44,9 @@ class election_listener {
   /// The machine has slept, this process had no processor, or the wall clock was set.
   virtual void clocks_jumped(const clock_news& what) = 0;
 
+  /// A workload is about to be started or asked to stop, by a phase that was told. It may ask at
+  /// once what is shown, and so may who sees it run.
+  virtual void workload_is_next() = 0;
   /// All commands of a step are carried out.
   virtual void step_ended() = 0;
   /// The loop turns. Called at least every few seconds.

@@ -26,8 +26,12 @@ void reporter::publish() {
   with_.shown.publish(driver_->elections(), with_.loop.now());
 }
 
-void reporter::step_ended() {
+void reporter::publish_news() {
   if (dirty_) publish();
+}
+
+void reporter::step_ended() {
+  publish_news();
 }
 
 void reporter::elections_open() {
@@ -62,7 +66,7 @@ void reporter::heard(const core::contact_event& what) {
   if (std::exchange(contact_is_news_, true)) return;
   with_.loop.post([this] {
     contact_is_news_ = false;
-    step_ended();
+    publish_news();
   });
 }
 

@@ -73,10 +73,12 @@ class reporter final : public election_listener {
   void releasing(core::election_index which) override;
   void release_failed(core::election_index which) override;
   void clocks_jumped(const clock_news& what) override;
+  void workload_is_next() override { publish_news(); }
   void step_ended() override;
   void turned(core::time_point now) override { with_.published.beat(now); }
 
  private:
+  void publish_news();
   void note_term(core::election_index which, const core::command::transition& what);
   [[nodiscard]] const core::election& election(core::election_index which) const {
     return driver_->elections().at(which);

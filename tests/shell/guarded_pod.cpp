@@ -69,6 +69,7 @@ guarded_pod::guarded_pod(stage& s, const pod_machine& on, agent_hooks agent, boo
       stage_.referee.stops(pod_.number, which, version, on_.clock.world(kill_by));
     }
   };
+  on_.shown = agent_hooks_.shows;
   processes_.workload_ended = [this, which](std::uint64_t version) {
     stage_.referee.ends(pod_.number, which, version);
   };

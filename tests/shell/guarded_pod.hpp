@@ -21,6 +21,7 @@ struct agent_hooks {
   std::function<void(bool on)> pause;  ///< SIGSTOP, SIGCONT
   std::function<void(int signo)> told_to_end;
   std::function<void()> dies;
+  std::function<std::optional<std::uint64_t>()> shows;  ///< see `guard_machine::shown`
 };
 
 /// A pod with the guard that ships, its agent and its workload, all of which can be stopped, killed

@@ -84,6 +84,7 @@ void judged_link::arm(core::version version, core::time_point stop_at, core::tim
 }
 
 void judged_link::start(core::version version, const std::vector<std::string>& environment) {
+  shows(core::number(version));
   on_.referee.asks_for_start(of_->pid, core::number(version));
   running_ = core::number(version);
   link_->start(version, environment);
@@ -91,6 +92,7 @@ void judged_link::start(core::version version, const std::vector<std::string>& e
 }
 
 void judged_link::stop(core::time_point kill_by, int signal) {
+  shows(0);
   on_.referee.all_may_end("its agent stops it");
   if (on_.stops) on_.stops(kill_by);
   link_->stop(kill_by, signal);
@@ -104,6 +106,14 @@ void judged_link::bye(std::optional<int> exit_code) {
 void judged_link::end_orphans() {
   on_.referee.all_may_end("its agent ends it without the guard");
   link_->end_orphans();
+}
+
+/// Who asks the API from within the workload is not told what was before.
+void judged_link::shows(std::uint64_t version) const {
+  const auto shown = on_.shown ? on_.shown() : std::nullopt;
+  if (!shown || *shown == version) return;
+  on_.referee.broke(guard_rule::told_before_shown,
+                    std::to_string(*shown) + " is shown, and not " + std::to_string(version));
 }
 
 // --- what the agent hears --------------------------------------------------------------------

@@ -88,6 +88,7 @@ class judged_link final : public workload::workload_owner {
   void on(const workload::guard_hangs& what);
   void on(const workload::guard_recovers&);
   void lost(bool workload_in_sight);
+  void shows(std::uint64_t version) const;
   void look_at_hearing();
   void look_at_survivors() const;
 

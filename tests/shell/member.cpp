@@ -151,6 +151,14 @@ std::optional<core::version> member::answer(std::size_t election) {
   return view.lease->version;
 }
 
+std::optional<std::uint64_t> member::shown() {
+  const api::published* published = machine_.asked_by().published();
+  const auto all = published != nullptr && !ended_ ? published->current() : nullptr;
+  if (!all || all->elections.size() == 0) return std::nullopt;
+  const core::election_view& view = all->elections[0].view;
+  return view.phase == core::phase::active ? core::number(view.lease->version) : 0;
+}
+
 bool member::is_in(const std::string& which, std::uint64_t version) const {
   if (ended_ || !opened()) return false;
   for (std::size_t e = 0; e < stage_.elections.size(); ++e) {

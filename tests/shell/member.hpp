@@ -59,6 +59,9 @@ class member {
   [[nodiscard]] std::optional<core::version> answer(std::size_t election);
   /// A renewal that was sent at `asked_at` is answered: this session of Consul is gone.
   void hears_that_session_is_gone(const std::string& id, world_time asked_at);
+  /// The version that its API shows as active in the first election, at whatever time; 0: none.
+  /// Nothing: it has no API, or shows nothing yet.
+  [[nodiscard]] std::optional<std::uint64_t> shown();
   /// True while it is in this term, and has not begun to give it up.
   [[nodiscard]] bool is_in(const std::string& which, std::uint64_t version) const;
   /// True while it is in any term.

@@ -308,17 +308,21 @@ class scenario {
 
   void guard(std::size_t p) {
     pod& one = *pods_[p];
-    one.guarded =
-        std::make_unique<guarded_pod>(stage_, one.machine,
-                                      agent_hooks{.begins = [this, p] { start(p); },
-                                                  .pause = [this, p](bool on) { pause(p, on); },
-                                                  .told_to_end =
-                                                      [this, p](int signo) {
-                                                        if (pods_[p]->agent)
-                                                          pods_[p]->agent->terminate(signo);
-                                                      },
-                                                  .dies = [this, p] { pods_[p]->agent.reset(); }},
-                                      trace_);
+    one.guarded = std::make_unique<guarded_pod>(
+        stage_, one.machine,
+        agent_hooks{.begins = [this, p] { start(p); },
+                    .pause = [this, p](bool on) { pause(p, on); },
+                    .told_to_end =
+                        [this, p](int signo) {
+                          if (pods_[p]->agent) pods_[p]->agent->terminate(signo);
+                        },
+                    .dies = [this, p] { pods_[p]->agent.reset(); },
+                    .shows =
+                        [this, p] {
+                          const auto& agent = pods_[p]->agent;
+                          return agent ? agent->shown() : std::nullopt;
+                        }},
+        trace_);
   }
 
   void open(std::size_t p) {

@@ -43,6 +43,7 @@ constexpr std::array names{"none",
                            "used_with_other_clock",
                            "refused_though_well",
                            "page_outlives_agent",
+                           "told_before_shown",
                            "never_ends"};
 static_assert(names.size() == static_cast<std::size_t>(guard_rule::never_ends) + 1);
 

@@ -34,6 +34,7 @@ enum class guard_rule : std::uint8_t {
   used_with_other_clock,  ///< a guard whose clock is not that of its agent is given deadlines
   refused_though_well,    ///< a guard with the right clock is not used
   page_outlives_agent,    ///< the worker page says "active" where the guard has ended it alone
+  told_before_shown,      ///< a workload is started or told to stop, and the API says otherwise
   never_ends,             ///< a guard that is to end does not
 };
 

@@ -34,6 +34,8 @@ struct guard_machine {
   std::function<void()> before_renewal{};
   std::function<void()> after_start{};
   std::function<void(core::time_point kill_by)> stops{};  ///< an agent orders it; may be empty
+  /// The version that the agent's API shows as active; 0: none; nothing: it has no API.
+  std::function<std::optional<std::uint64_t>()> shown{};
   /// Since when the guard has got its time; `world_never`: it does not, or is dead.
   world_time guard_able_since = sim::world_never;
 
