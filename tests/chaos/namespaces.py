@@ -9,6 +9,7 @@ from pathlib import Path
 from processes import Handle, run
 
 PREFIX = "tenure-chaos"
+PATIENCE_SECONDS = 10.0
 _NAME = re.compile(rf"{PREFIX}-(\d+)-\S+")
 _FOLDER = Path("/run/netns")
 
@@ -44,13 +45,15 @@ def _is_in(pid: int, inode: int) -> bool:
 
 
 def remove(name: str) -> None:
-    """Kills what is in it, and removes it."""
+    """Kills what is in it, waits until that writes nothing any more, and removes it."""
     inode = os.stat(_FOLDER / name).st_ino
-    for pid in processes_in(name):
-        handle = Handle(pid, lambda p: _is_in(p, inode))
-        if handle:
-            handle.send(signal.SIGKILL)
-        handle.close()
+    inhabitants = [Handle(pid, lambda p: _is_in(p, inode)) for pid in processes_in(name)]
+    for one in inhabitants:
+        if one:
+            one.send(signal.SIGKILL)
+    for one in inhabitants:
+        one.wait(PATIENCE_SECONDS)
+        one.close()
     run(["ip", "netns", "delete", name])
 
 

@@ -50,11 +50,14 @@ def drive(make: Callable[[], Sequence[World]], is_over: Callable[[World], bool])
         signal.signal(signo, signal.default_int_handler)
     if abandoned := namespaces.remove_abandoned():
         print(f"removed {len(abandoned)} namespaces that an earlier run has left")
+    worlds: Sequence[World] = ()
     try:
         worlds = make()
         _turn_until_over(worlds, is_over)
     finally:
         namespaces.remove_ours()
+        for world in worlds:
+            world.close()
     return worlds
 
 

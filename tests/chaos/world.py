@@ -112,6 +112,10 @@ class World:
         """Seconds."""
         return (instant - self.began) / 1e9
 
+    def close(self) -> None:
+        """Call when all that ran in its namespaces is gone."""
+        self._stage.network.close()
+
     def stop(self, problem: str = "") -> None:
         self.problem = self.problem or problem
         self._enter(Phase.OVER)
