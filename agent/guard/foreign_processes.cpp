@@ -41,7 +41,7 @@ tally foreign_processes::look() {
   // also when ids have wrapped around.
   bool fresh = true;
   for (int passes = 0; passes < most_passes && (fresh || passes < 2); ++passes) {
-    unreadable_ = 0;
+    unreadable_ = undecided_ = 0;
     fresh = pass();
     complete_ = processes_.complete() && complete_;
   }
@@ -102,6 +102,7 @@ bool foreign_processes::consider(const process::process_stat& one) {
   if (own_.of(one, at->cgroups, processes_) != process::kin::stranger) return false;
   if (!why) {
     ++unreadable_;
+    if (one.state == 'D') ++undecided_;
     return false;
   }
   if (container* const in = container_with(*at)) {
@@ -272,22 +273,51 @@ tally foreign_processes::signal_all(int signo) {
   return count(denied);
 }
 
-tally foreign_processes::signal_matches(int signo) {
+tally foreign_processes::signal_matches(int signo, if_undecided then) {
   look();
   // A process that belongs for another reason may have executed the program meanwhile.
+  std::size_t in_doubt = undecided_;
   for (process::member& one : now_.all()) {
     if (one.matches || one.gone()) continue;
-    one.matches = recognizer_.of({.pid = one.pid, .state = one.state, .start = one.start}) ==
-                  recognition::yes;
+    const process::process_stat stat{.pid = one.pid, .state = one.state, .start = one.start};
+    one.matches = recognizer_.of(stat) == recognition::yes;
+    if (is_undecided(stat)) ++in_doubt;
   }
-  std::size_t denied = 0;
+  std::size_t topmost = 0;
+  std::size_t behind = 0;
   for (const process::member& one : now_.all()) {
-    const process::member* const parent = now_.find(one.parent);
-    if (!one.matches || (parent != nullptr && parent->matches)) continue;
-    const int error = send(one, signo);
-    if (error != 0 && !process::is_gone(error)) ++denied;
+    if (!is_topmost(one)) continue;
+    ++(may_be_behind_another(one) ? behind : topmost);
   }
-  return count(denied);
+  tally out = count(0);
+  // Others in state D make no difference: the one that is meant was found.
+  out.undecided = behind > 0 || topmost > 0 ? behind : in_doubt;
+  if (out.undecided > 0 && then == if_undecided::wait) return out;
+  for (const process::member& one : now_.all()) {
+    if (!is_topmost(one) || may_be_behind_another(one)) continue;
+    const int error = send(one, signo);
+    if (error == 0) ++out.told;
+    if (error != 0 && !process::is_gone(error)) ++out.denied;
+  }
+  return out;
+}
+
+/// True if the target names it, and not its parent.
+bool foreign_processes::is_topmost(const process::member& one) {
+  const process::member* const parent = now_.find(one.parent);
+  return one.matches && !one.gone() && (parent == nullptr || !parent->matches);
+}
+
+/// True if the target may name its parent after all, which is not known to match.
+bool foreign_processes::may_be_behind_another(const process::member& one) {
+  const auto parent = processes_.look_up(one.parent);
+  return parent && own_.in_line(parent->pid) == process::kin::stranger &&
+         (is_undecided(*parent) || recognizer_.of(*parent) == recognition::yes);
+}
+
+/// True if nobody can tell now whether the target names it.
+bool foreign_processes::is_undecided(const process::process_stat& one) {
+  return one.state == 'D' && recognizer_.of(one) == recognition::unreadable;
 }
 
 tally foreign_processes::kill_all() {

@@ -61,7 +61,7 @@ class foreign_processes final : public process_finder {
   [[nodiscard]] bool empty() { return look().empty(); }
 
   tally signal_all(int signo) override;
-  tally signal_matches(int signo) override;
+  tally signal_matches(int signo, if_undecided then) override;
   tally kill_all() override;
   [[nodiscard]] bool has_deaths() const override;
   [[nodiscard]] pid_t first() const override;
@@ -110,6 +110,9 @@ class foreign_processes final : public process_finder {
   [[nodiscard]] bool has_ended(const process::member& one) const;
   [[nodiscard]] bool is_still(const process::member& one) const;
   [[nodiscard]] int send(const process::member& one, int signo) const;
+  [[nodiscard]] bool is_undecided(const process::process_stat& one);
+  [[nodiscard]] bool is_topmost(const process::member& one);
+  [[nodiscard]] bool may_be_behind_another(const process::member& one);
   [[nodiscard]] tally count(std::size_t denied) const;
 
   recognizer recognizer_;
@@ -123,6 +126,7 @@ class foreign_processes final : public process_finder {
   int last_descriptor_ = 0;    ///< the largest number that a pidfd may have
   pid_t found_elsewhere_ = 0;  ///< see `look_beside`; 0: none
   std::size_t unreadable_ = 0;
+  std::size_t undecided_ = 0;  ///< how many of these are in state D
   bool complete_ = false;
   bool overflow_ = false;  ///< there was more than fits
   bool killing_ = false;

@@ -19,6 +19,11 @@ constexpr core::duration between_looks = 200ms;
 /// While it ends, in addition to its pidfds: there may be more processes than pidfds.
 constexpr core::duration between_looks_at_the_end = 20ms;
 
+/// While the workload is to be told that it is active, and one of its processes starts another.
+constexpr core::duration between_tries_to_tell = 1ms;
+/// A process that hangs in the kernel for longer could not act on the signal.
+constexpr core::duration tells_within = 200ms;
+
 /// We are not the parent, so the status is unknown.
 constexpr int unknown_status = -1;
 
@@ -26,9 +31,14 @@ constexpr int unknown_status = -1;
 
 workload_news foreign_workload::look(core::time_point now, state is) {
   if (now < look_at_ && !finder_.has_deaths()) return {};
+  if (tell_by_ && is == state::running) return tell(now);
   const tally found = finder_.look();
   warn_of(found);
-  return is == state::empty ? sweep(now, found) : watch(now, found, is == state::running);
+  workload_news out =
+      is == state::empty ? sweep(now, found) : watch(now, found, is == state::running);
+  // Told to stop before it was told that it is active: the start is answered all the same.
+  if (std::exchange(tell_by_, std::nullopt)) out.started = finder_.first();
+  return out;
 }
 
 /// A workload without a lease belongs to no term and must end.
@@ -62,11 +72,26 @@ workload_news foreign_workload::watch(core::time_point now, const tally& found, 
 /// Starts nothing itself: the workload runs already, or others start it.
 workload_news foreign_workload::start(core::time_point now, std::string_view) {
   look_at_ = now;
-  const int signo = rules_.gain_signal;
-  const tally told = signo != 0 ? finder_.signal_matches(signo) : finder_.look();
-  if (signo != 0 && (told.matching == 0 || told.denied > 0)) {
-    return {.failed = told.matching == 0 ? ESRCH : EPERM};
+  if (rules_.gain_signal != 0) {
+    tell_by_ = now + tells_within;
+    return tell(now);
   }
+  seen_ = finder_.look().left > 0;
+  return {.started = finder_.first()};
+}
+
+workload_news foreign_workload::tell(core::time_point now) {
+  const bool is_last_try = now >= *tell_by_;
+  const tally told = finder_.signal_matches(
+      rules_.gain_signal, is_last_try ? if_undecided::leave_out : if_undecided::wait);
+  if (told.undecided > 0 && !is_last_try) {
+    look_at_ = now + between_tries_to_tell;
+    return {};
+  }
+  tell_by_.reset();
+  look_at_ = now;
+  if (told.denied > 0) return {.failed = EPERM};
+  if (told.told == 0) return {.failed = told.undecided > 0 ? EBUSY : ESRCH};
   seen_ = told.left > 0;
   return {.started = finder_.first()};
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "guard/guard_log.hpp"
 #include "guard/guarded_processes.hpp"
 #include "guard/process_finder.hpp"
@@ -34,6 +36,7 @@ class foreign_workload final : public guarded_processes {
   [[nodiscard]] std::optional<int> exit_status() const override { return std::nullopt; }
 
  private:
+  [[nodiscard]] workload_news tell(core::time_point now);
   [[nodiscard]] workload_news sweep(core::time_point now, const tally& found);
   [[nodiscard]] workload_news watch(core::time_point now, const tally& found, bool running);
   void warn_of(const tally& found);
@@ -42,9 +45,11 @@ class foreign_workload final : public guarded_processes {
   const foreign_rules rules_;
   const guard_log& log_;
   core::time_point look_at_;  ///< when to look again
-  bool sweeping_ = true;      ///< stop a workload without a lease
-  bool seen_ = false;         ///< a process was seen in this term
-  bool warned_ = false;       ///< that a process may not be signalled
+  /// It is to be told that it is active, by then at the latest; nothing: it was, or need not be.
+  std::optional<core::time_point> tell_by_{};
+  bool sweeping_ = true;  ///< stop a workload without a lease
+  bool seen_ = false;     ///< a process was seen in this term
+  bool warned_ = false;   ///< that a process may not be signalled
 };
 
 }  // namespace tenure::guard

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
 
 #include "process/survivors.hpp"
 
@@ -16,10 +17,21 @@ struct tally {
       0;  ///< how many of these hang in the kernel (state D); SIGKILL waits for them
   std::size_t denied = 0;      ///< how many of these we may not signal
   std::size_t unreadable = 0;  ///< others that may or may not belong: the kernel does not tell
-  bool complete = false;       ///< false: a process could not be examined, or there were too many
+  // What `signal_matches` alone counts:
+  std::size_t told = 0;       ///< how many it has signalled
+  std::size_t undecided = 0;  ///< how many may be named, or their parents; see `if_undecided`
+  bool complete = false;      ///< false: a process could not be examined, or there were too many
 
   /// True if no process is left and every process was examined.
   [[nodiscard]] bool empty() const { return complete && left == 0; }
+};
+
+/// The command line of a process in state D is not read: that could hang. One that starts another
+/// by vfork is in that state for a moment, in which its child has the same command line. So what
+/// does `signal_matches` do if it has found nobody else, or a child of such a process?
+enum class if_undecided : std::uint8_t {
+  wait,       ///< it signals nobody; try again
+  leave_out,  ///< it signals those that it can decide about, and no child of another
 };
 
 /// Finds the processes of a workload that others start. `foreign_processes` is the real
@@ -36,7 +48,7 @@ class process_finder {
 
   /// Signals the processes that the target names, but not those started by such a process: a
   /// server's workers execute the same program.
-  virtual tally signal_matches(int signo) = 0;
+  virtual tally signal_matches(int signo, if_undecided then) = 0;
 
   /// SIGKILL to every process of the workload. Each is stopped as soon as it is seen, and killed
   /// when no new one is found: a stopped process cannot fork, and can still be found as its

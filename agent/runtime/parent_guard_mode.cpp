@@ -1,12 +1,31 @@
 #include "runtime/parent_guard_mode.hpp"
 
+#include <cerrno>
 #include <csignal>
+#include <string>
 #include <utility>
 
 #include "base/error_text.hpp"
 #include "runtime/exit_status.hpp"
 
 namespace tenure::runtime {
+namespace {
+
+/// What is wrong with the processes that were to get the signal.
+std::string why_not_told(int error) {
+  switch (error) {
+    case ESRCH:
+      return "the target names no process that runs; start the workload before the lease is gained";
+    case EBUSY:
+      return "what the target may name hangs in the kernel (state D)";
+    case EPERM:
+      return "a process that the target names may not be signalled; run both as the same user";
+    default:
+      return base::error_text(error);
+  }
+}
+
+}  // namespace
 
 bool parent_guard_mode::connect(const guard_wish& how, guard_handler on_event) {
   guard_result link = with_.machine.connect_parent_guard(how, std::move(on_event));
@@ -106,7 +125,7 @@ void found_processes_mode::on(const workload::workload_started& what) {
 
 void found_processes_mode::on(const workload::start_failed& what) {
   start_failed_ = true;
-  say_start_failed(with_.to, who(), false, base::error_text(what.error));
+  say_start_failed(with_.to, who(), false, why_not_told(what.error));
   feed(core::event::workload_exited{});
 }
 

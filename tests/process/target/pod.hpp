@@ -78,6 +78,8 @@ class pod {
 
   /// True while that process of the pod exists and is not a zombie.
   [[nodiscard]] bool runs(pid_t pid) const;
+  /// As /proc/PID/stat has it; 'X': there is no such process.
+  [[nodiscard]] char state(pid_t pid) const;
   /// True while a process or zombie with that id exists.
   [[nodiscard]] bool has_process(pid_t pid) const;
 
@@ -96,7 +98,6 @@ class pod {
  private:
   /// The output of a shell script in the pod, outside the containers.
   [[nodiscard]] std::string ask_shell(const std::string& script) const;
-  [[nodiscard]] char state(pid_t pid) const;
   [[nodiscard]] std::string cgroup(char container, const std::string& below) const;
   [[nodiscard]] words inside(char container, const std::string& below, const words& command);
 

@@ -320,7 +320,24 @@ TEST_F(SignalMode, NextAgentTellsTheWorkloadAgainThatItHasFound) {
 TEST_F(SignalMode, GainWithoutAWorkloadToTellIsGivenUp) {
   start_agent(long_ttl, "--while-standby run --on-gain signal --gain-signal USR1");
   ASSERT_TRUE(says("cannot tell the workload that it is active")) << log();
+  EXPECT_THAT(log(), HasSubstr("the target names no process that runs"));
   ASSERT_TRUE(says("state=candidate")) << log();
+}
+
+TEST_F(SignalMode, GainOfAWorkloadThatHangsInTheKernelIsGivenUp) {
+  const auto before = other(long_ttl);
+  ASSERT_TRUE(runs_as(in_, "b"));
+  const std::string command = TARGET_STAGE " spawning " + (in_ / "told").string();
+  start_agent(long_ttl, "--target-command-line '" + command +
+                            "' --while-standby run --on-gain signal --gain-signal USR1");
+  ASSERT_TRUE(says("holder=b")) << log();
+  const pid_t main = pod_.start_program('b', command);
+  ASSERT_TRUE(eventually([&] { return pod_.state(main) == 'D'; }));
+  before->process().send(SIGTERM);
+  EXPECT_TRUE(says("cannot tell the workload that it is active")) << log();
+  EXPECT_THAT(log(), HasSubstr("hangs in the kernel (state D)"));
+  EXPECT_FALSE(std::filesystem::exists(in_ / "told"));
+  EXPECT_FALSE(std::filesystem::exists(in_ / "told.child"));
 }
 
 TEST_F(SignalMode, TargetInOurOwnContainerIsRefusedWithTheFix) {

@@ -5,9 +5,13 @@
 //     target_stage survey KIND VALUE  prints what people are told; status: the fault's number
 //     target_stage headless           a workload whose first thread ends on SIGUSR1
 //     target_stage stuck              a workload in state D
+//     target_stage spawning FILE      a workload in state D until its child ends, which has the
+//     same
+//                                     command line; SIGUSR1 makes FILE, or FILE.child
 //     target_stage neglect CMD...     runs CMD and never reaps it
 //     target_stage storm              a workload that forks as fast as it can
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -95,7 +99,7 @@ bool carry_out(std::string_view order, guard::foreign_processes& workload) {
   } else if (order == "term") {
     say(workload.signal_all(SIGTERM));
   } else if (order == "gain") {
-    say(workload.signal_matches(SIGUSR1));
+    say(workload.signal_matches(SIGUSR1, guard::if_undecided::wait));
   } else if (order == "kill") {
     say(workload.kill_all());
   } else if (order == "death") {
@@ -175,6 +179,18 @@ int be_stuck() {
   return 0;
 }
 
+std::string told_file;
+
+int be_spawning(const char* file) {
+  told_file = file;
+  ::signal(SIGUSR1, [](int) { ::close(::creat(told_file.c_str(), 0644)); });
+  if (::syscall(SYS_clone, CLONE_VFORK | SIGCHLD, nullptr, nullptr, nullptr, nullptr) == 0) {
+    told_file += ".child";
+    for (;;) ::pause();
+  }
+  for (;;) ::pause();
+}
+
 int neglect(char** command) {
   if (::fork() == 0) {
     ::execvp(command[0], command);
@@ -197,6 +213,7 @@ int main(int argc, char** argv) {
   if (role == "survey" && argc == 4) return survey(argv[2], argv[3]);
   if (role == "headless") return be_headless();
   if (role == "stuck") return be_stuck();
+  if (role == "spawning" && argc == 3) return be_spawning(argv[2]);
   if (role == "neglect" && argc > 2) return neglect(argv + 2);
   if (role == "storm") return be_storm();
   std::fputs("usage: see target_stage.cpp\n", stderr);

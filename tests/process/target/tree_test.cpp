@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <sstream>
+#include <string>
 
 #include "pod.hpp"
 #include "support/eventually.hpp"
@@ -110,6 +112,26 @@ TEST_F(TargetTree, OneThatHangsInTheKernelIsLeftAndSaidToBeStuck) {
   auto careful = pod_.finder("command_line", "nobody has this");
   EXPECT_EQ(careful->ask("look"), "left=0 matching=0 stuck=0 denied=0 unreadable=1 complete=0");
   kill_until_empty(*finder);
+}
+
+TEST_F(TargetTree, TheGainSignalWaitsForAProcessThatIsAboutToStartAnother) {
+  const std::string command = TARGET_STAGE " spawning " + pod_.file("told");
+  const pid_t main = pod_.start_program('b', command);
+  ASSERT_TRUE(eventually([&] { return pod_.state(main) == 'D'; }));
+  auto finder = pod_.finder("command_line", command);
+  // Its child would take the signal for one of its own, and the one that is meant not get it.
+  EXPECT_THAT(finder->ask("gain"), HasSubstr("matching=1 "));
+  std::istringstream members(finder->ask("members"));
+  pid_t child = 0;
+  for (std::string one; members >> one;) {
+    if (std::stoi(one) != main) child = std::stoi(one);
+  }
+  ASSERT_NE(child, 0);
+  pod_.signal(child, SIGKILL);
+  ASSERT_TRUE(eventually([&] { return pod_.state(main) == 'S'; }));
+  EXPECT_THAT(finder->ask("gain"), HasSubstr("denied=0"));
+  EXPECT_TRUE(eventually([&] { return pod_.has("told"); }));
+  EXPECT_FALSE(pod_.has("told.child"));
 }
 
 TEST_F(TargetTree, TheGainSignalGoesToTheTopmostMatchOnly) {
