@@ -131,7 +131,8 @@ void guard_loop::reap() {
 
 void guard_loop::learn(const workload_news& what) {
   const core::time_point now = host_.now();
-  if (what.started) {
+  // The agent has started nothing without a lease, and hears nothing of its end.
+  if (what.started && runs_under_a_lease()) {
     channel_.say(message::started{.version = core::number(core_.version()), .pid = *what.started});
   }
   if (what.leader_gone) carry_out(core_.leader_gone(now, now + rules_.after_exit_grace));

@@ -294,8 +294,10 @@ bool guard_link::impl::is_buried(std::uint64_t which) const {
   return buried != core::no_version && core::number(buried) == which;
 }
 
+/// A guard of an earlier release reports what runs without a lease, too, under no version.
 bool guard_link::impl::is_ours(std::uint64_t which) const {
-  return core::number(version) == which && !is_buried(which);
+  return which != core::number(core::no_version) && core::number(version) == which &&
+         !is_buried(which);
 }
 
 void guard_link::impl::on_hang_up() {

@@ -148,6 +148,25 @@ TEST_F(SignalMode, LeaseThatIsGainedWhileAStrayEndsBeginsWhenThatIsDead) {
   EXPECT_TRUE(pod_.runs(workload));
 }
 
+TEST_F(SignalMode, WhatWasStoppedOnAStandbyIsNotTakenForTheHoldersWorkload) {
+  const auto before = other(long_ttl);
+  ASSERT_TRUE(runs_as(in_, "b"));
+  const pid_t guard = start_agent(long_ttl, "--target-executable sleep");
+  ASSERT_TRUE(says("holder=b")) << log();
+  const pid_t stray = start_sleeper();
+  ASSERT_TRUE(eventually([&] { return !pod_.runs(stray); })) << log();
+  before->process().send(SIGTERM);
+  ASSERT_TRUE(says("workload may run")) << log();
+  const pid_t workload = start_sleeper();
+  ASSERT_TRUE(says("workload found")) << log();
+  // Its end is heard of, and so the lease is given up and does not run out.
+  const auto next = other(long_ttl);
+  ASSERT_TRUE(eventually([&] { return next->process().said("holder=a"); }));
+  pod_.signal(guard, SIGTERM);
+  ASSERT_TRUE(runs_as(in_, "b", 2)) << log();
+  EXPECT_FALSE(pod_.runs(workload));
+}
+
 TEST_F(SignalMode, HoldersWorkloadRunsAndIsDeadBeforeTheLeaseIsGivenUp) {
   ASSERT_NO_FATAL_FAILURE(holds(long_ttl));
   const auto next = other(long_ttl);

@@ -176,6 +176,22 @@ TEST_F(SlowHello, TermWhoseWorkloadTheAgentHasKilledMayBeginOnceMore) {
   EXPECT_TRUE(runs(8));
 }
 
+/// Guards of an earlier release report it, under no version, and do not report its end.
+TEST_F(SlowHello, WhatRunsWithoutALeaseIsNotTakenForOurWorkload) {
+  constexpr core::version term{18};
+  arrives(reading(0ms));
+  arrives(guard::message::started{.version = 0, .pid = 7});
+  EXPECT_THAT(heard(), ElementsAre("ready"));
+  EXPECT_FALSE(link_.may_run());
+  link_.arm(term, loop_.now() + 1s, loop_.now() + 2s);
+  link_.start(term, {});
+  arrives(guard::message::started{.version = core::number(term), .pid = 8});
+  ASSERT_TRUE(std::holds_alternative<workload_started>(events_.back()));
+  arrives(guard::message::exited{.version = core::number(term)});
+  EXPECT_TRUE(std::holds_alternative<workload_exited>(events_.back()));
+  EXPECT_FALSE(link_.may_run());
+}
+
 /// A guard that ends out of sight, while its agent wants a workload started.
 class OrderToAGuardThatEnds : public SlowHello {
  protected:
