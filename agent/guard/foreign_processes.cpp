@@ -283,18 +283,18 @@ tally foreign_processes::signal_matches(int signo, if_undecided then) {
     one.matches = recognizer_.of(stat) == recognition::yes;
     if (is_undecided(stat)) ++in_doubt;
   }
+  tally out = count(0);
   std::size_t topmost = 0;
-  std::size_t behind = 0;
   for (const process::member& one : now_.all()) {
     if (!is_topmost(one)) continue;
-    ++(may_be_behind_another(one) ? behind : topmost);
+    ++topmost;
+    if (may_be_behind_another(one)) ++out.undecided;
   }
-  tally out = count(0);
-  // Others in state D make no difference: the one that is meant was found.
-  out.undecided = behind > 0 || topmost > 0 ? behind : in_doubt;
+  // If one was found, others in state D make no difference.
+  if (topmost == 0) out.undecided = in_doubt;
   if (out.undecided > 0 && then == if_undecided::wait) return out;
   for (const process::member& one : now_.all()) {
-    if (!is_topmost(one) || may_be_behind_another(one)) continue;
+    if (!is_topmost(one) || (out.undecided > 0 && may_be_behind_another(one))) continue;
     const int error = send(one, signo);
     if (error == 0) ++out.told;
     if (error != 0 && !process::is_gone(error)) ++out.denied;

@@ -5,9 +5,8 @@
 //     target_stage survey KIND VALUE  prints what people are told; status: the fault's number
 //     target_stage headless           a workload whose first thread ends on SIGUSR1
 //     target_stage stuck              a workload in state D
-//     target_stage spawning FILE      a workload in state D until its child ends, which has the
-//     same
-//                                     command line; SIGUSR1 makes FILE, or FILE.child
+//     target_stage spawning FILE      a workload in state D until its child, which has the same
+//                                     command line, has ended; SIGUSR1 makes FILE, or FILE.child
 //     target_stage neglect CMD...     runs CMD and never reaps it
 //     target_stage storm              a workload that forks as fast as it can
 
