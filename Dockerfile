@@ -12,6 +12,7 @@ ARG TARGETARCH
 WORKDIR /tenure
 # Packages change less often than sources.
 COPY dev ./
+COPY packaging/apt packaging/
 RUN ./dev packages --arch "$TARGETARCH" ccache python3
 # Those of Debian's package: a base may trust others besides.
 RUN mkdir -p /image/etc/ssl/certs && \

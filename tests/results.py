@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""results.py RESULTS LIST: ends the output of a run with what failed; fails if a test was skipped that LIST does not allow.
+"""results.py RESULTS LIST: ends the output of a run with where its time went and what failed; fails if a test was
+skipped that LIST does not allow.
 
 RESULTS is what `ctest --output-junit` writes; LIST is tests/skips.txt. Among thousands of tests, what a failed one
 said is hard to find: its end stands last."""
@@ -13,6 +14,7 @@ GOOGLETEST_SKIP = re.compile(r"^.*: Skipped\n(.*)$", re.M)
 
 LAST_LINES = 30
 TOLD = 10
+SLOWEST = 20
 
 
 def skipped(results: pathlib.Path) -> list[tuple[str, str]]:
@@ -39,6 +41,26 @@ def failed(results: pathlib.Path) -> list[tuple[str, list[str]]]:
     return found
 
 
+def class_of(test: str) -> str:
+    """`EtcdLine` of `Servers/EtcdLine.IsKept/debian`; `shell.kubernetes` of `shell.kubernetes.mutant.name`."""
+    words = test.split(".")
+    return words[0].rpartition("/")[2] if words[0][:1].isupper() or "/" in words[0] else ".".join(words[:2])
+
+
+def times(results: pathlib.Path) -> list[str]:
+    """The classes and the tests that took the most time. Tests run side by side: the sum is more than the run took."""
+    tests = {case.get("name", ""): float(case.get("time") or 0)
+             for case in xml.etree.ElementTree.parse(results).getroot().iter("testcase")}
+    classes: dict[str, list[float]] = {}
+    for name, seconds in tests.items():
+        classes.setdefault(class_of(name), []).append(seconds)
+    slowest_classes = sorted(classes.items(), key=lambda one: -sum(one[1]))[:SLOWEST]
+    slowest_tests = sorted(tests.items(), key=lambda one: -one[1])[:SLOWEST]
+    return [f"time: {sum(tests.values()):.0f} s in {len(tests)} tests; the {SLOWEST} slowest classes, and tests",
+            *(f"time: {sum(all_of_it):7.1f} s  {name} ({len(all_of_it)})" for name, all_of_it in slowest_classes),
+            *(f"time: {seconds:7.1f} s  {name}" for name, seconds in slowest_tests)]
+
+
 def allowed(listed: pathlib.Path) -> list[re.Pattern[str]]:
     """The patterns of the list, each of which has a reason."""
     patterns = []
@@ -53,6 +75,7 @@ def allowed(listed: pathlib.Path) -> list[re.Pattern[str]]:
 
 
 def main() -> None:
+    print(*times(pathlib.Path(sys.argv[1])), sep="\n")
     broken = failed(pathlib.Path(sys.argv[1]))
     for name, said in broken[:TOLD]:
         print(f"failed: {name}", *(f"    {line[:300]}" for line in said), sep="\n")

@@ -6,6 +6,7 @@
 
 #include "api/responses.hpp"
 #include "api/token.hpp"
+#include "http/tls/tls_secret.hpp"
 #include "settings/listen_address.hpp"
 
 namespace tenure::api {
@@ -97,8 +98,9 @@ std::optional<http::response> order_refusal(const http::request& asked, const co
          .action = "use the agent's Unix socket (--socket PATH) as its user, or give the agent "
                    "--control-token-file FILE and send Authorization: Bearer TOKEN"});
   }
-  constexpr std::string_view scheme = "Bearer ";
-  if (!asked.authorization || !asked.authorization->starts_with(scheme)) {
+  // RFC 9110, 11.1: the name of a scheme is read in any case.
+  constexpr std::string_view scheme = "bearer ";
+  if (!asked.authorization || lower_case(asked.authorization->substr(0, scheme.size())) != scheme) {
     return no_token({.code = "token_missing",
                      .message = "this call needs the control token of the agent",
                      .action = "send Authorization: Bearer TOKEN with the content of the agent's "
@@ -110,7 +112,7 @@ std::optional<http::response> order_refusal(const http::request& asked, const co
                                 .message = token.error(),
                                 .action = "fix the file; it is read at each call"});
   }
-  if (!same_secret(*token, std::string_view(*asked.authorization).substr(scheme.size()))) {
+  if (!http::same_secret(*token, std::string_view(*asked.authorization).substr(scheme.size()))) {
     return no_token({.code = "token_wrong",
                      .message = "this is not the control token of the agent",
                      .action = "read the agent's control_token_file again; it may have changed"});

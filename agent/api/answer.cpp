@@ -128,9 +128,7 @@ http::response answer_order(const calls::order& what, const snapshot& seen,
                                 .action = std::string(core::name(what.what.what)),
                                 .by = result->by,
                                 .to = what.what.heir,
-                                .slots = what.what.slots,
-                                .accept_versions = what.what.accept_versions,
-                                .unchanged = result->unchanged}));
+                                .accept_versions = what.what.accept_versions}));
 }
 
 std::uint64_t index_of(const calls::status& what, const snapshot& seen, core::time_point now) {

@@ -31,8 +31,7 @@ inline control_refusal refusal_at_the_end() {
 
 /// The order has begun; a `set` is complete. Clients that watch the election see the result.
 struct control_acceptance {
-  std::string by;          ///< the member that carries it out
-  bool unchanged = false;  ///< only for `set`: the election had these settings already
+  std::string by;  ///< the member that carries it out
 };
 
 using control_result = std::expected<control_acceptance, control_refusal>;

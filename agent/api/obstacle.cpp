@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "base/list_text.hpp"
 #include "core/timing.hpp"
 
 namespace tenure::api {
@@ -60,12 +61,13 @@ std::string text_of(const core::held_back& what, const election_snapshot& electi
 std::string ways_out(std::string_view store, const std::string& election) {
   const std::string accept = "if all that checks versions may see smaller ones, say: tenure set " +
                              election + " --accept-versions";
+  const std::string restore =
+      "etcdutl snapshot restore FILE --data-dir DIR --bump-revision 1000000000 --mark-compacted";
   if (store == "etcd") {
-    return "raise its versions (etcdutl snapshot restore --bump-revision), or, " + accept;
+    return "restore it again with larger ones (" + restore + "), or, " + accept;
   }
   if (store == "kubernetes") {
-    return "raise the revisions of the cluster's etcd (etcdutl snapshot restore --bump-revision), "
-           "or, " +
+    return "restore the cluster's etcd again with larger revisions (" + restore + "), or, " +
            accept;
   }
   if (store == "consul") {
@@ -81,11 +83,11 @@ std::string disagreement_text(core::campaign_obstacle what, const core::election
   const std::string name(ours.election);
   switch (what) {
     case core::campaign_obstacle::other_slots: {
-      const std::uint32_t agreed = view.seen ? view.seen->agreed.slots : 0;
+      const core::observation seen = view.seen.value_or(core::observation{});
       return "it is set up for " + slots_text(ours.slots) + ", and the election \"" + name +
-             "\" has " + std::to_string(agreed) + " in the store; set slots to " +
-             std::to_string(agreed) + " here, or say: tenure set " + name + " --slots " +
-             std::to_string(ours.slots);
+             "\" has " + std::to_string(seen.agreed.slots) +
+             " in the store; it waits until those that hold or have that number have gone: " +
+             base::listed(core::keepers_of_slots(seen, ours.identity));
     }
     case core::campaign_obstacle::identity_used:
       return "another agent takes part as \"" + std::string(ours.identity) +
@@ -94,9 +96,12 @@ std::string disagreement_text(core::campaign_obstacle what, const core::election
       if (!view.regressed) return {};
       const std::uint64_t granted = core::number(view.regressed->granted);
       const std::uint64_t seen = core::number(view.regressed->seen);
-      return "the store granted version " + std::to_string(granted) + " after version " +
-             std::to_string(seen) + " was seen, " + std::to_string(seen - granted) +
-             " versions back, as after a restore; " + ways_out(ours.store, name);
+      const std::string back = granted == seen
+                                   ? "a second time"
+                                   : "after version " + std::to_string(seen) + " was seen, " +
+                                         std::to_string(seen - granted) + " versions back";
+      return "the store granted version " + std::to_string(granted) + " " + back +
+             ", as after a restore; " + ways_out(ours.store, name);
     }
     default:
       return {};

@@ -68,8 +68,15 @@ std::optional<std::vector<wire::member_report>> members_of(const election_snapsh
     out.push_back({.identity = who, .state = std::string(state), .is_self = who == seen.identity});
     return std::prev(out.end());
   };
+  const auto has_vanished = [&](const core::holder& h) {
+    return election.gone && std::ranges::any_of(*election.gone, [&](const gone_member& one) {
+             return one.identity == h.identity;
+           });
+  };
   for (const core::holder& h : is.holders) {
-    const std::string_view others = is.holders_known ? "active" : "unknown";
+    const std::string_view others = !is.holders_known ? "unknown"
+                                    : has_vanished(h) ? "vanished"
+                                                      : "active";
     add(h.identity, h.ours ? core::name(is.phase) : others);
     holders = std::ssize(out);
   }

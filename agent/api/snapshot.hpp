@@ -23,6 +23,7 @@ namespace tenure::api {
 // Types that an election_report shows unchanged.
 using wire::gone_member;
 using wire::health_report;
+using wire::outage;
 using wire::past_term;
 
 /// Newest first.

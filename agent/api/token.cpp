@@ -1,6 +1,7 @@
 #include "api/token.hpp"
 
 #include <cstddef>
+#include <string_view>
 
 #include "base/trusted_open.hpp"
 
@@ -24,15 +25,6 @@ std::expected<std::string, std::string> read_token(const std::string& file) {
     return std::unexpected(what + " holds more than one word");
   }
   return std::string(text);
-}
-
-bool same_secret(std::string_view a, std::string_view b) {
-  unsigned difference = a.size() == b.size() ? 0U : 1U;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const char other = b.empty() ? '\0' : b[i % b.size()];
-    difference |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(other);
-  }
-  return difference == 0;
 }
 
 }  // namespace tenure::api

@@ -42,7 +42,8 @@ std::string default_runtime_directory() {
   if (given.starts_with('/')) return given + name;
   if (std::string of_unit = directory_of_unit(); !of_unit.empty()) return of_unit;
   const std::string usual = "/run/user/" + std::to_string(::geteuid());
-  return is_directory(usual) ? usual + name : "";
+  if (is_directory(usual)) return usual + name;
+  return is_directory("/tmp") ? "/tmp/tenure-" + std::to_string(::geteuid()) : "";
 }
 
 }  // namespace tenure::base

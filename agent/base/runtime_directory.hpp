@@ -9,9 +9,10 @@ namespace tenure::base {
 inline constexpr const char* system_runtime_directory = "/run/tenure";
 
 /// The directory of the sockets by which commands find this user's agents: /run/tenure for root;
-/// for others $XDG_RUNTIME_DIR/tenure, the RUNTIME_DIRECTORY of a unit if it is in /run/tenure, or
-/// /run/user/UID/tenure. Empty if there is no such place, as in a container of another user. The
-/// directory may not exist yet.
+/// for others $XDG_RUNTIME_DIR/tenure, the RUNTIME_DIRECTORY of a unit if it is in /run/tenure,
+/// /run/user/UID/tenure, or /tmp/tenure-UID. Empty if there is no such place, as in a container
+/// without /tmp. The directory may not exist yet, and in /tmp it may be anybody's: use it through
+/// `open_own_directory` or `make_own_directory`.
 std::string default_runtime_directory();
 
 }  // namespace tenure::base

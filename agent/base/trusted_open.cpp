@@ -92,7 +92,7 @@ std::string text(const std::string& path, const flaw& what) {
   switch (what.why) {
     case flaw::kind::cannot_open:
       return "cannot open " + path + ": " + error_text(what.error) +
-             (what.named && what.error == EACCES ? "; " + remedy_of(what.error) : "");
+             (what.named ? "; " + remedy_of(what.error) : "");
     case flaw::kind::link:
       return path + " is a symbolic link; " + (what.named ? "name what it leads to" : "remove it");
     case flaw::kind::wrong_type:
@@ -131,11 +131,19 @@ std::expected<unique_fd, flaw> open_trusted(int directory, const char* name, int
     found.error = errno;
     return std::unexpected(found);
   }
-  if (const auto why = judge(found.about, asked)) {
-    found.why = *why;
-    return std::unexpected(found);
-  }
+  if (const auto wrong = flaw_of(0, found.about, asked)) return std::unexpected(*wrong);
   return opened;
+}
+
+std::optional<flaw> flaw_of(int error, const struct stat& about, const demands& asked) {
+  flaw out{.error = error, .about = about, .type = asked.type, .named = asked.named};
+  const bool is_open = about.st_mode != 0;
+  if (const auto why = is_open ? judge(about, asked) : std::nullopt) {
+    out.why = *why;
+    return out;
+  }
+  if (error == ELOOP && !asked.may_be_link) out.why = flaw::kind::link;
+  return error != 0 ? std::optional(out) : std::nullopt;
 }
 
 std::expected<unique_fd, refusal> open_own_directory(const std::string& path) {

@@ -61,6 +61,12 @@ struct flaw {
 std::expected<unique_fd, flaw> open_trusted(int directory, const char* name, int flags,
                                             const demands& asked);
 
+/// What is wrong with a file that was opened by somebody else for us, without following a link
+/// unless it may be one. `error`: why it could not be opened or read, or 0. `about`: zeros if it
+/// was not opened. Allocates nothing.
+[[nodiscard]] std::optional<flaw> flaw_of(int error, const struct stat& about,
+                                          const demands& asked);
+
 /// Why a file is not trusted and what to do, as a message. `missing`: there is no such file.
 struct refusal {
   std::string text;

@@ -159,11 +159,9 @@ constexpr std::array older_flags{
     option{.name = "--http",
            .metavar = "ADDRESS",
            .doc = "The same as --listen, as the leader-elector sidecar calls it"},
-    option{
-        .name = "--election-namespace",
-        .metavar = "NAME",
-        .doc =
-            "Accepted from command lines of the leader-elector sidecar; ignored with a warning"}};
+    option{.name = "--election-namespace",
+           .metavar = "NAME",
+           .doc = "The same as --namespace, as the leader-elector sidecar calls it"}};
 
 constexpr std::array guard_flags{
     option{
@@ -182,7 +180,14 @@ constexpr std::array guard_flags{
             "The signal that asks the command to end, unless the agent names another one [TERM]"},
     option{.name = "--agent-uid",
            .metavar = "UID",
-           .doc = "The user of an agent that runs neither as the guard's own user nor as root"}};
+           .doc = "The user of an agent that runs neither as the guard's own user nor as root"},
+    option{.name = "--probe",
+           .doc = "Beside a guard, in its container: execute the command, a probe, while the "
+                  "guard's command runs, and end with 0 otherwise"},
+    option{
+        .name = "--delay",
+        .metavar = "DURATION",
+        .doc = "With --probe: end with 0 for so long after the guard's command has started [0s]"}};
 
 constexpr std::array check_words{
     option{.name = "FILE", .doc = "The file to check", .takes = value_kind::file}};
@@ -244,7 +249,6 @@ constexpr std::array pause_flags{any_member, api,           token_file,
                                  no_wait,    order_timeout, answer_output};
 
 constexpr std::array set_flags{
-    option{.name = "--slots", .metavar = "N", .doc = "How many members may hold at a time"},
     option{.name = "--accept-versions",
            .doc = "After a restore of the store: start versions again from its present one"},
     api, token_file, answer_output};
@@ -283,6 +287,12 @@ constexpr std::array install_words{option{.name = "DIR",
                                           .doc = "The directory to copy the program to",
                                           .takes = value_kind::directory,
                                           .required = true}};
+constexpr std::array install_flags{
+    option{.name = "--guard-dir",
+           .metavar = "DIR",
+           .doc = "Also make this directory, where a guard of any user meets an agent of this one",
+           .takes = value_kind::directory},
+    output};
 
 constexpr std::array inject_words{option{.name = "FILE",
                                          .doc = "The manifest; - for standard input",
@@ -296,9 +306,14 @@ constexpr std::array inject_flags{
     option{.name = "--container",
            .metavar = "NAME",
            .doc = "The container whose command runs only while active [the only one]"},
+    option{.name = "--command",
+           .metavar = "COMMAND",
+           .doc = "What the image of this container starts, where the manifest does not say"},
     option{.name = "--run-as",
            .metavar = "UID",
-           .doc = "The user that this container runs as, where the manifest does not say"},
+           .doc =
+               "The user that this container runs as, for a sidecar of the same user [the sidecar "
+               "runs as the user of its image, where the manifest names none]"},
     option{.name = "--image",
            .metavar = "IMAGE",
            .doc = "The image of the sidecar [tenure:VERSION, of this program's version]"},
@@ -306,6 +321,14 @@ constexpr std::array inject_flags{
            .metavar = "VOLUME:PATH",
            .doc = "A volume of the pod for the agent, read-only, e.g. with certificates",
            .repeatable = true},
+    option{.name = "--requests",
+           .metavar = "QUANTITIES",
+           .doc = "Resources that both containers of the sidecar request; those of --limits, or "
+                  "[cpu=10m,memory=16Mi]"},
+    option{.name = "--limits",
+           .metavar = "QUANTITIES",
+           .doc = "Limits of their resources; with those for cpu and memory a pod stays "
+                  "Guaranteed [memory=32Mi]"},
     option{.name = "--rbac",
            .doc = "Add a Role with the rights that the agent needs, bound to the pod's "
                   "ServiceAccount"}};
@@ -422,14 +445,12 @@ constexpr std::array table{
             .example = "tenure resume db",
             .statuses = order_statuses},
     command{.name = "set",
-            .summary = "Change an election in the store: its slots, where versions start",
+            .summary = "Change an election in the store: where versions start",
             .words = one_election,
             .flags = set_flags,
-            .notes = "You can ask any agent of the election. For more slots, run this first, then "
-                     "restart the members with the new number. For fewer, restart the members "
-                     "with the new number first, standbys before holders, until no more than the "
-                     "new number hold: those that are restarted do not campaign before this runs.",
-            .example = "tenure set db --slots 2",
+            .notes = "You can ask any agent of the election. The number of slots needs no command: "
+                     "it follows the members (`slots` in their settings).",
+            .example = "tenure set db --accept-versions",
             .statuses = ask_statuses},
     command{.name = "probe",
             .summary = "Ask a probe of the agent, for exec probes and scripts",
@@ -462,7 +483,7 @@ constexpr std::array table{
     command{.name = "install",
             .summary = "Copy this program into a directory, for another container",
             .words = install_words,
-            .flags = output_only,
+            .flags = install_flags,
             .notes = "Writes DIR/tenure, which everybody can execute, in one step: it replaces an "
                      "older file while that runs. Writes nothing if this program is there already.",
             .example = "tenure install /shared",

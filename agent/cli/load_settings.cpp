@@ -31,8 +31,8 @@ struct older_name {
   config::setting ours;
 };
 constexpr std::array older_names{older_name{"--id", config::setting::identity},
-                                 older_name{"--http", config::setting::listen}};
-constexpr std::string_view without_meaning = "--election-namespace";
+                                 older_name{"--http", config::setting::listen},
+                                 older_name{"--election-namespace", config::setting::name_space}};
 
 /// The flags, including those that only `tenure agent` takes.
 std::vector<config::name_and_value> flags_of(const invocation& what) {
@@ -71,7 +71,6 @@ void warn_of_exposed_secrets(config::configuration& s) {
 std::expected<config::configuration, int> load_settings(const invocation& what) {
   config::inputs in;
   in.environment = config::environment();
-  in.has_consul_token = config::is_set(config::consul_token);
   in.flags = flags_of(what);
   in.host_name = default_identity();
   in.in_pod = config::this_pod();
@@ -86,18 +85,17 @@ std::expected<config::configuration, int> load_settings(const invocation& what) 
   if (path) in.file = config::read_file(*path);
 
   auto settings = config::load(in);
-  if (settings) {
-    for (const auto& [name, value] : what.given) {
-      if (name != without_meaning) continue;
-      settings->warnings.push_back(
-          {name,
-           "means nothing here and is ignored: members of one store and one --election compete",
-           "remove it; if namespaces kept elections apart, put them into the names"});
-    }
+  std::vector<config::problem> problems;
+  if (!settings) {
+    problems = std::move(settings.error());
+  } else if (!in.partial) {
+    problems = config::problems_here(*settings);
+  }
+  if (problems.empty()) {
     warn_of_exposed_secrets(*settings);
     return std::move(*settings);
   }
-  for (const config::problem& p : settings.error()) {
+  for (const config::problem& p : problems) {
     std::fprintf(stderr, "tenure: %s\n", config::render(p).c_str());
   }
   return std::unexpected(runtime::exit_bad_settings);

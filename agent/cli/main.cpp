@@ -5,6 +5,7 @@
 #include "cli/text/completion.hpp"
 #include "cli/verbs.hpp"
 #include "core/check.hpp"
+#include "log/standard_streams.hpp"
 
 namespace {
 
@@ -39,7 +40,9 @@ constexpr std::array runs{verb_and_run{"exec", tenure::cli::run_exec_agent},
 
 int main(int argc, char** argv) {
   using namespace tenure;
+  log::reserve_standard_streams();
   const std::string_view verb = argc > 1 ? argv[1] : "";
+  if (verb == "exec" || verb == "guard" || verb == "agent") log::outlive_stderr();
   // These verbs must stay small, and use only what they need.
   if (verb == "exec") {
     if (const auto status = cli::become_guard(argc, argv)) return *status;

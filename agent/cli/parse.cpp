@@ -183,13 +183,23 @@ class verb_reader {
   std::string unknown_;  ///< the last flag that the verb does not have
 };
 
+/// "the next holder", of "The next holder".
+std::string in_sentence(std::string_view doc) {
+  std::string out(doc);
+  if (out.front() >= 'A' && out.front() <= 'Z') out.front() = static_cast<char>(out.front() | ' ');
+  return out;
+}
+
 /// The required arguments that are missing; empty if there are none.
 std::string missing(const command& of, const invocation& what, bool has_command) {
   for (const auto& from : {of.words, of.flags}) {
     for (const option& one : from) {
       if (!one.required || what.has(one.name)) continue;
-      return "no " + std::string(one.name) + " is given" +
-             (one.words.empty() ? "" : ": " + config::choices(one.words));
+      if (!one.words.empty()) {
+        return "no " + std::string(one.name) + " is given: " + config::choices(one.words);
+      }
+      return std::string(one.name) + " is missing" +
+             (one.doc.empty() ? "" : ": " + in_sentence(one.doc));
     }
   }
   if (!of.rest.empty() && !has_command) return "no command to run; give it behind --";

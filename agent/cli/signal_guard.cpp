@@ -29,7 +29,7 @@ int refuse(const guard::target_problem& why) {
 
 /// Prints which process it would stop, or why that cannot work. There need not be one yet.
 std::optional<int> look_for(const settings::target& what) {
-  const auto processes = std::make_unique<guard::foreign_processes>();
+  const auto processes = std::make_unique<guard::foreign_processes>(guard::reader_that_waits());
   if (const auto ready = guard::prepare_target(*processes, what); !ready) {
     return refuse(ready.error());
   }

@@ -15,6 +15,9 @@ std::optional<int> become_guard(int argc, const char* const* argv);
 
 /// `tenure guard`: checks its arguments, and replaces itself by the guard below.
 int run_guard(const invocation& what, int argc, const char* const* argv);
+/// `tenure guard --probe`, which the kubelet starts beside a guard: becomes the command while the
+/// guard's workload runs, and succeeds otherwise.
+int probe_workload(const invocation& what, const char* const* command);
 /// Nothing if the arguments are not checked yet.
 std::optional<int> become_guard_with_socket(int argc, const char* const* argv);
 

@@ -68,7 +68,11 @@ class access_check {
     const std::vector<std::string>& all = s_.endpoints;
     // A kubeconfig that could not be read here would have said it.
     if (known_.is_missing(which) && !known_.is_given(setting::kubeconfig)) {
-      known_.reject_missing(which, how_to_give_an_endpoint(s_.store, known_));
+      const bool is_in_pod = kind_ != nullptr && kind_->in_pods && known_.may_be_for_a_pod();
+      is_in_pod
+          ? known_.warn(setting::store, "endpoint is missing: only a pod knows that of its cluster",
+                        "outside of a pod, give endpoint or kubeconfig")
+          : known_.reject_missing(which, how_to_give_an_endpoint(s_.store, known_));
     }
     if (all.size() > max_endpoints) {
       known_.reject(which, "endpoint has " + std::to_string(all.size()) + " values",
@@ -77,17 +81,17 @@ class access_check {
     all_good_ = !known_.is_bad(which);
     std::set<std::string_view> seen;
     for (const std::string& one : all) {
-      if (!seen.insert(one).second) {
-        known_.reject(which, "endpoint " + settings::quote_endpoint(one) + " is given twice",
-                      "remove one");
-        continue;
-      }
-      check_endpoint(one);
+      seen.insert(one).second ? check_endpoint(one) : reject_twin(one);
     }
     if (file_ && all.size() > 1) {
       known_.reject(which, s_.store + " is one file, and endpoint has several values",
                     "give one path");
     }
+  }
+
+  void reject_twin(const std::string& one) {
+    known_.reject(setting::endpoint,
+                  "endpoint " + settings::quote_endpoint(one) + " is given twice", "remove one");
   }
 
   void check_endpoint(const std::string& one) {
@@ -105,6 +109,8 @@ class access_check {
                                             ? settings::parse_local_endpoint(one, port)
                                             : settings::parse_endpoint(one, port);
     if (server) {
+      const bool is_twin = std::ranges::find(good_, *server, &good_endpoint::server) != good_.end();
+      if (is_twin) return reject_twin(one);
       good_.push_back({one, std::move(*server)});
       return;
     }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/printable_text.hpp"
 #include "config/values.hpp"
 
 namespace tenure::config {
@@ -31,7 +32,9 @@ parsed<std::string> parse_election_name(std::string_view text) {
   }
   const auto bad = std::ranges::find_if_not(text, allowed);
   if (bad != text.end()) {
-    return wrong("; " + quote(std::string_view(bad, bad + 1)) + " is not allowed in a name");
+    const std::string_view rest(bad, text.end());
+    return wrong("; " + quote(rest.substr(0, base::first_character(rest).bytes)) +
+                 " is not allowed in a name");
   }
   for (std::size_t i = 0; i <= text.size(); ++i) {
     if (i > 0 && text[i - 1] != '/') continue;

@@ -67,7 +67,9 @@ constexpr auto other_fields = std::to_array<field>({
      .in = at<&agent::slots>,
      .fallback = "1",
      .metavar = "N",
-     .doc = "How many members may be active at a time; must be the same at all members",
+     .doc =
+         "How many members may be active at a time; a member with another number waits until those "
+         "that have the election's number are gone",
      .least = 1,
      .most = 1000},
     {.which = setting::identity,
@@ -228,7 +230,8 @@ constexpr auto other_fields = std::to_array<field>({
      .type = field_type::integer,
      .section = group::process,
      .in = at<&agent::guard_uid>,
-     .derivation = "none, the guard is of our user or root",
+     .derivation = "none: our user, root, or the first guard in a directory that `tenure install "
+                   "--guard-dir` has made",
      .metavar = "UID",
      .doc = "The user that the guard in guard_dir runs as, if it is neither ours nor root",
      .least = 0,
@@ -480,8 +483,8 @@ constexpr auto other_fields = std::to_array<field>({
      .section = group::http,
      .in = at<&agent::runtime_dir>,
      .derivation =
-         "/run/tenure for root; for others $XDG_RUNTIME_DIR/tenure, or the unit's directory in "
-         "/run/tenure",
+         "/run/tenure for root; for others $XDG_RUNTIME_DIR/tenure, the unit's directory in "
+         "/run/tenure, or /tmp/tenure-UID",
      .range = "a directory that only this agent's user can write to, or off",
      .metavar = "DIR",
      .doc =

@@ -72,6 +72,8 @@ std::vector<std::string_view> keys() {
   return out;
 }
 
+constexpr std::size_t most_shown = 5;
+
 /// Reads one document. Lives for one call of `take_file`.
 class document {
  public:
@@ -122,7 +124,18 @@ class document {
     if (std::ranges::find(known, key.scalar) != known.end()) return true;
     std::string suggestion = did_you_mean(key.scalar, known);
     if (key.scalar == "<<") suggestion = "merge keys are not supported, write the settings out";
-    if (suggestion.empty()) suggestion = "known are " + choices(known);
+    if (suggestion.empty() && known.size() <= most_shown) {
+      suggestion = "known are " + choices(known);
+    } else if (suggestion.empty()) {
+      suggestion = "among the " + std::to_string(known.size()) +
+                   " that there are: " + choices(nearest(key.scalar, known, most_shown)) +
+                   "; `tenure help agent` has all";
+    }
+    // Nothing else is to be said of the setting that was meant.
+    const std::string_view meant = closest(key.scalar, known);
+    const auto field = std::ranges::find(fields(), meant, &field::key);
+    if (known.size() > most_shown && field != fields().end())
+      out_.bad.set(static_cast<std::size_t>(field->which));
     out_.reject({at(key), "unknown " + what + " " + quote(key.scalar), std::move(suggestion)});
     return false;
   }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "base/base64.hpp"
 #include "config/raw_settings.hpp"
@@ -65,11 +66,12 @@ bool is_empty(const yaml_node& node) {
   }
 }
 
-/// Null if `of` is not a mapping, or has nothing there.
+/// Null if `of` is not a mapping, or has nothing there. Of members of one name the last one counts,
+/// as for `kubectl`.
 const yaml_node* member(const yaml_node& of, std::string_view key) {
-  const auto found =
-      std::ranges::find_if(of.members, [key](const auto& one) { return one.first->scalar == key; });
-  return found == of.members.end() || is_empty(*found->second) ? nullptr : found->second.get();
+  const auto found = std::find_if(of.members.rbegin(), of.members.rend(),
+                                  [key](const auto& one) { return one.first->scalar == key; });
+  return found == of.members.rend() || is_empty(*found->second) ? nullptr : found->second.get();
 }
 
 bool is_scalar(const yaml_node& node) {
@@ -84,6 +86,7 @@ class kubeconfig_document {
       : source_(source), root_(root), in_(in), out_(out) {}
 
   void take() {
+    for (const entry_kind& kind : {context_entry, cluster_entry, user_entry}) refuse_twins(kind);
     const yaml_node* const context = chosen_context();
     if (context == nullptr) return;
     const yaml_node* const cluster = member(*context, cluster_entry.noun);
@@ -119,9 +122,34 @@ class kubeconfig_document {
   /// Null if there is none. Its content is never repeated.
   const yaml_node* text(const yaml_node& of, std::string_view key) {
     const yaml_node* const found = member(of, key);
-    if (found == nullptr || is_scalar(*found)) return found;
-    reject(*found, std::string(key) + " is a list or a mapping", "give one text");
+    if (found == nullptr || found->kind == yaml_kind::text) return found;
+    if (is_scalar(*found)) {
+      reject(*found,
+             std::string(key) + (found->kind == yaml_kind::number
+                                     ? " is a number, which kubectl does not take for a text"
+                                     : " is a boolean, which kubectl does not take for a text"),
+             "write it in quotes");
+    } else {
+      reject(*found, std::string(key) + " is a list or a mapping", "give one text");
+    }
     return nullptr;
+  }
+
+  /// Which of two was meant decides who excludes whom; `kubectl` refuses such a file, too.
+  void refuse_twins(const entry_kind& kind) {
+    const yaml_node* const list = member(root_, kind.list);
+    if (list == nullptr) return;
+    std::map<std::string_view, const yaml_node*> seen;
+    for (const yaml_node_ptr& one : list->items) {
+      const yaml_node* const name = member(*one, "name");
+      if (name == nullptr || !is_scalar(*name)) continue;
+      const auto [earlier, is_new] = seen.try_emplace(name->scalar, name);
+      if (is_new) continue;
+      reject(*name,
+             "there are two " + std::string(kind.list) + " called " + quote(name->scalar) +
+                 ", the first in line " + std::to_string(earlier->second->line),
+             "remove one, or give it another name, as kubectl wants it");
+    }
   }
 
   const yaml_node* chosen_context() {
@@ -262,8 +290,8 @@ class kubeconfig_document {
       reject(*proxy, "proxy-url is given, and Tenure goes through no proxy",
              "remove it, and name a server that can be reached without one");
     }
-    const yaml_node* const unchecked = text(its, "insecure-skip-tls-verify");
-    if (unchecked != nullptr && unchecked->scalar != "false") {
+    const yaml_node* const unchecked = member(its, "insecure-skip-tls-verify");
+    if (unchecked != nullptr && truth_of(*unchecked) != false) {
       reject(*unchecked,
              "insecure-skip-tls-verify is given, and Tenure talks to no server that may be another",
              "give its CA as certificate-authority, and tls-server-name if its certificate is for "
@@ -356,7 +384,7 @@ bool take_variable(const inputs& in, raw_settings& out) {
 std::optional<problem> take_named(const std::string& path, const inputs& in, raw_settings& out) {
   const file_result source = in.read(path);
   if (!source) return source.error();
-  const auto root = parse_yaml(*source);
+  const auto root = parse_yaml(*source, {.as_kubectl = true});
   if (!root) {
     out.reject(root.error());
   } else if ((*root)->kind != yaml_kind::mapping) {

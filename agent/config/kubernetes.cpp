@@ -15,8 +15,6 @@ using settings::traffic;
 
 constexpr std::size_t most_slices = 2;
 constexpr std::size_t most_addresses = 8;
-/// Kubernetes' limit for the value of a label.
-constexpr std::size_t most_label_bytes = 63;
 
 constexpr const char* downward = "give it from the downward API (fieldRef), as k8s/ does";
 
@@ -28,7 +26,7 @@ bool is_object_name(std::string_view text) {
 bool is_label_value(std::string_view election) {
   const char last = election.back();
   const bool ends_well = last != '.' && last != '-' && last != '_';
-  return election.size() <= most_label_bytes && !election.contains('/') && ends_well;
+  return election.size() <= settings::max_lease_name_bytes && !election.contains('/') && ends_well;
 }
 
 /// Lives for one call of `check_kubernetes`.

@@ -14,7 +14,7 @@ std::expected<configuration, std::vector<problem>> load(const inputs& in) {
   }
   take_environment(in.environment, all);
   take_flags(in.flags, all);
-  take_consul_variables(in.environment, all);
+  take_variables_of_other_tools(in.environment, all);
   take_kubeconfig(in, all);
   if (in.in_pod) take_pod(*in.in_pod, all);
 

@@ -57,7 +57,8 @@ struct kubeconfig_variable {
 struct inputs {
   std::optional<file_result> file;  ///< `read_file(path)`, if one was named
   /// All of the environment, or those that `may_be_setting`; the rest is ignored. A list is
-  /// separated by commas.
+  /// separated by commas. Where a variable of another tool holds a secret, any text may stand for
+  /// it (`is_secret_variable`).
   std::vector<name_and_value> environment;
   /// In order: {"--ttl", "15s"}. A flag without a value is {"--observe", "true"}.
   std::vector<name_and_value> flags;
@@ -67,8 +68,6 @@ struct inputs {
   /// Reads the kubeconfig, which only the other sources name: `read_file`. Without it, what a
   /// kubeconfig would have said is not known, and not missed.
   std::function<file_result(const std::string& path)> read{};
-  /// `consul_token` is set. The token itself is never given here.
-  bool has_consul_token = false;
   /// Nothing is required, because only the time budget is of interest. Missing settings stay empty.
   bool partial = false;
   /// The file is checked by itself: suggestions are written as in a file, not as flags.
@@ -77,8 +76,8 @@ struct inputs {
   bool for_elsewhere = false;
 };
 
-/// True for TENURE_ and for the variables of other tools that are understood. Others, and the
-/// secrets among them, need not be read.
+/// True for TENURE_ and for the variables of other tools (other_tools.hpp). Others need not be
+/// read.
 bool may_be_setting(std::string_view variable);
 
 /// The variable in which `kubectl` looks for its files.

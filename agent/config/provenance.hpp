@@ -29,6 +29,9 @@ class provenance {
     return !in_.partial && !is_given(which) && !is_bad(which) && raw_.file_usable;
   }
 
+  /// True for a file that is checked by itself: it may be for a pod, which knows more.
+  [[nodiscard]] bool may_be_for_a_pod() const { return in_.file_alone; }
+
   [[nodiscard]] const std::string& where(setting which) const {
     return out_.origin_of(which).where;
   }

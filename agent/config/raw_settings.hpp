@@ -57,6 +57,14 @@ const assignment* strongest(const raw_settings& all, setting which);
 /// Null if no source says which store it is, or one that this build does not have.
 const settings::store_kind* kind_of_store(const raw_settings& all);
 
+/// Kubernetes gives every container the address of each Service of its namespace, in variables
+/// that begin with the Service's name: TENURE_SERVICE_HOST, TENURE_PORT_8081_TCP_ADDR.
+bool made_for_a_service(std::string_view variable, std::string_view content);
+
+/// Assigns `items` to `f`, joined if it may be a list; rejects what cannot be read.
+void assign_all(const field& f, std::span<const std::string_view> items, const origin& from,
+                raw_settings& out);
+
 /// Adds what the file says.
 void take_file(const file& source, raw_settings& out);
 
@@ -67,9 +75,9 @@ void take_environment(std::span<const name_and_value> variables, raw_settings& o
 /// Adds what the flags say.
 void take_flags(std::span<const name_and_value> flags, raw_settings& out);
 
-/// Adds what the variables of the command `consul` say, if the store is Consul, for settings that
-/// nothing else gives. Call last.
-void take_consul_variables(std::span<const name_and_value> variables, raw_settings& out);
+/// Adds what the variables of other tools say (other_tools.hpp), for settings that nothing of ours
+/// gives. Call after the others, and before `take_kubeconfig`.
+void take_variables_of_other_tools(std::span<const name_and_value> variables, raw_settings& out);
 
 /// Adds what a kubeconfig says, if the store is Kubernetes and one is named, for settings that
 /// nothing else gives. `KUBECONFIG` names one only where nothing else says where the API server is.

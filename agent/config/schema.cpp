@@ -1,11 +1,14 @@
 #include "config/schema.hpp"
 
+#include <array>
+#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "config/fields.hpp"
 #include "config/load.hpp"
 #include "config/values.hpp"
 #include "core/check.hpp"
+#include "settings/kubernetes_names.hpp"
 #include "settings/store_kind.hpp"
 
 namespace tenure::config {
@@ -21,6 +24,10 @@ constexpr const char* duration_pattern =
 constexpr const char* percent_pattern = R"(^([0-9]|1[0-9]|20)(\.[0-9]{1,4})?%$)";
 constexpr const char* name_pattern =
     R"(^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*$)";
+/// `settings::why_not_a_lease_name`
+constexpr const char* lease_name_pattern =
+    R"(^(?!.*\.(slot|member|order)-)[a-z0-9]([a-z0-9-]*[a-z0-9])?)"
+    R"((\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$)";
 constexpr const char* identity_pattern = "^[!-~]+$";
 constexpr const char* endpoint_pattern = R"(^[^\u0000-\u001f\u007f]+$)";
 constexpr const char* path_pattern = R"(^(?!-----BEGIN)[^\u0000-\u001f\u007f]+$)";
@@ -122,6 +129,52 @@ json words_list() {
           {"maxItems", max_command_words}};
 }
 
+/// The most that the row of a duration accepts: the end of its range, or of the range of `ttl`.
+core::duration most_of(const field& f) {
+  constexpr std::string_view to = " to ";
+  const std::size_t at = f.range.find(to);
+  if (at != std::string_view::npos) {
+    const std::string_view rest = f.range.substr(at + to.size());
+    if (const auto most = parse_duration(rest.substr(0, rest.find_first_of(" ;,")))) return *most;
+  }
+  return f.which == setting::ttl ? max_duration : most_of(field_of(setting::ttl));
+}
+
+/// Whole numbers above `most`, of up to as many digits as a duration may have.
+std::string above(std::uint64_t most) {
+  const std::string digits = std::to_string(most);
+  std::string out = "[1-9][0-9]{" + std::to_string(digits.size()) + ",}";
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (digits[i] == '9') continue;
+    out += "|" + digits.substr(0, i) + "[" + static_cast<char>(digits[i] + 1) + "-9][0-9]{" +
+           std::to_string(digits.size() - i - 1) + "}";
+  }
+  return out;
+}
+
+/// Durations that have more of one unit than `most`. That several units are too much together is
+/// left to `tenure check`.
+std::string longer_than(core::duration most) {
+  struct unit {
+    const char* name;
+    std::uint64_t in_an_hour;
+  };
+  constexpr std::uint64_t ms_in_an_hour = 3'600'000;
+  constexpr std::array<unit, 4> units{
+      {{"h", 1}, {"m($|[0-9.])", 60}, {"s", 3600}, {"ms", ms_in_an_hour}}};
+  const auto in_ms = std::chrono::duration_cast<std::chrono::milliseconds>(most).count();
+  std::string out;
+  for (const unit& one : units) {
+    const auto ms = static_cast<std::uint64_t>(in_ms) * one.in_an_hour;
+    const std::uint64_t limit = ms / ms_in_an_hour;
+    const bool is_even = ms % ms_in_an_hour == 0;
+    out += (out.empty() ? "" : "|") + std::string("(^|[a-z])0*((") + above(limit) +
+           ")(\\.[0-9]+)?" + (is_even ? "|" + std::to_string(limit) + "\\.0*[1-9][0-9]*" : "") +
+           ")" + one.name;
+  }
+  return out;
+}
+
 json type_of(const field& f) {
   switch (f.type) {
     case field_type::word:
@@ -160,7 +213,9 @@ json type_of(const field& f) {
     case field_type::command:
       return either(string_of(command_pattern, max_command_bytes), words_list());
     case field_type::duration:
-      return {{"type", "string"}, {"pattern", duration_pattern}};
+      return {{"type", "string"},
+              {"pattern", duration_pattern},
+              {"not", {{"pattern", longer_than(most_of(f))}}}};
     case field_type::percent:
       return {{"type", "string"}, {"pattern", percent_pattern}};
     case field_type::integer:
@@ -304,6 +359,17 @@ void add_preempt_rule(json& rules) {
   rules.push_back(if_then(has(setting::preempt, true), std::move(then)));
 }
 
+/// With the store Kubernetes, an election is named as a Lease may be.
+json lease_rule(json kubernetes) {
+  const json name = {{"pattern", lease_name_pattern},
+                     {"maxLength", settings::max_lease_name_bytes}};
+  json entry = {{"properties", {{"name", name}}}};
+  json item = name;
+  item.update(entry);
+  return if_then(std::move(kubernetes),
+                 {{"properties", {{"election", name}, {"elections", {{"items", item}}}}}});
+}
+
 /// Requirements of single stores.
 json store_rules() {
   json files = json::array();
@@ -314,11 +380,12 @@ json store_rules() {
   json with_tokens = json::array();
   json without_tokens = json::array();
   json not_kubernetes = json::array();
+  json kubernetes = json::array();
   for (const settings::store_kind& one : settings::store_kinds) {
     (one.is_file() ? files : servers).push_back(one.name);
     if (!one.is_file() && !one.has_agents) by_url.push_back(one.name);
     (one.has_agents ? agents : others).push_back(one.name);
-    if (!one.in_pods) not_kubernetes.push_back(one.name);
+    (one.in_pods ? kubernetes : not_kubernetes).push_back(one.name);
     (one.has_tokens ? with_tokens : without_tokens).push_back(one.name);
   }
   const json is_file = store_is({{"enum", std::move(files)}});
@@ -329,6 +396,7 @@ json store_rules() {
        none_of(store_is({{"enum", std::move(without_tokens)}}), token_settings),
        none_of(store_is({{"enum", std::move(others)}}), consul_settings),
        none_of(store_is({{"enum", std::move(not_kubernetes)}}), kubernetes_settings),
+       lease_rule(store_is({{"enum", std::move(kubernetes)}})),
        url_rule(store_is({{"enum", std::move(by_url)}}), url_pattern()),
        url_rule(has_agents, agent_pattern()), tls_rule(store_is({{"enum", std::move(servers)}}))});
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "settings/mistake.hpp"
@@ -65,6 +66,21 @@ std::string_view closest(std::string_view given, std::span<const std::string_vie
 std::string did_you_mean(std::string_view given, std::span<const std::string_view> known) {
   const std::string_view meant = closest(given, known);
   return meant.empty() ? "" : "did you mean " + settings::quote(meant) + "?";
+}
+
+std::vector<std::string_view> nearest(std::string_view given,
+                                      std::span<const std::string_view> known, std::size_t most) {
+  const std::string wanted = folded(given.substr(0, max_compared_bytes));
+  std::vector<std::pair<std::size_t, std::string_view>> by_distance;
+  for (const std::string_view one : known) {
+    by_distance.emplace_back(distance(wanted, folded(one)), one);
+  }
+  std::ranges::sort(by_distance);
+  std::vector<std::string_view> out;
+  for (const auto& [far, one] : by_distance) {
+    if (out.size() < most) out.push_back(one);
+  }
+  return out;
 }
 
 std::string choices(std::span<const std::string_view> words) {

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tenure::config {
 
@@ -15,6 +17,10 @@ std::string_view closest(std::string_view given, std::span<const std::string_vie
 
 /// `did you mean "ttl"?`, or "".
 std::string did_you_mean(std::string_view given, std::span<const std::string_view> known);
+
+/// At most `most` of `known`, the nearest to what was given first.
+std::vector<std::string_view> nearest(std::string_view given,
+                                      std::span<const std::string_view> known, std::size_t most);
 
 /// "a, b or c".
 std::string choices(std::span<const std::string_view> words);

@@ -11,10 +11,16 @@
 #include <cstdlib>
 
 #include "base/error_text.hpp"
+#include "base/exposed_directory.hpp"
 #include "base/trusted_open.hpp"
+#include "config/other_tools.hpp"
+#include "settings/store_kind.hpp"
 
 namespace tenure::config {
 namespace {
+
+/// Stands for a secret in a variable of another tool.
+constexpr std::string_view not_read = "(not read)";
 
 std::unexpected<problem> cannot_read(const std::string& path, const std::string& why,
                                      std::string suggestion = {}) {
@@ -45,20 +51,48 @@ file_result read_file(const std::string& path) {
                      "check its path");
 }
 
+std::vector<problem> problems_here(const configuration& s) {
+  const std::array<std::pair<setting, const std::string&>, 5> files{
+      {{setting::ca_file, s.secure.ca_file},
+       {setting::certificate_file, s.secure.certificate_file},
+       {setting::key_file, s.secure.key_file},
+       {setting::password_file, s.secure.password_file},
+       {setting::token_file, s.secure.token_file}}};
+  std::vector<problem> out;
+  const auto reject = [&](setting which, const std::string& why) {
+    const std::size_t end = std::min(why.find("; "), why.size());
+    out.push_back({s.origin_of(which).where, key_of(which) + ": " + why.substr(0, end),
+                   end == why.size() ? "" : why.substr(end + 2)});
+  };
+  for (const auto& [which, path] : files) {
+    if (path.empty()) continue;
+    const auto opened =
+        base::open_trusted(AT_FDCWD, path.c_str(), O_PATH, base::named_by_an_operator);
+    if (opened || opened.error().why == base::flaw::kind::cannot_open) continue;
+    reject(which, base::text(path, opened.error()));
+  }
+  const settings::store_kind* const kind = settings::find_store_kind(s.store);
+  if (kind != nullptr && kind->is_file() && s.endpoints.size() == 1) {
+    const std::string& path = s.endpoints.front();
+    const std::size_t slash = path.rfind('/');
+    const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+    const std::string why = base::why_exposed(folder);
+    if (!why.empty()) reject(setting::endpoint, why);
+  }
+  return out;
+}
+
 std::vector<name_and_value> environment() {
   std::vector<name_and_value> out;
   for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos || !may_be_setting(text.substr(0, equals))) continue;
-    out.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    const std::string_view name = text.substr(0, equals);
+    const std::string_view content = text.substr(equals + 1);
+    out.emplace_back(name, is_secret_variable(name) && !content.empty() ? not_read : content);
   }
   return out;
-}
-
-bool is_set(std::string_view variable) {
-  const char* const value = std::getenv(std::string(variable).c_str());
-  return value != nullptr && *value != '\0';
 }
 
 std::optional<kubeconfig_variable> kubeconfig_of_environment() {

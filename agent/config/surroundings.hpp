@@ -13,12 +13,14 @@ namespace tenure::config {
 /// than `max_file_bytes` is refused before it is read.
 file_result read_file(const std::string& path);
 
-/// The environment variables of this process that may be settings (`may_be_setting`). Not to be
-/// called while another thread changes the environment.
-std::vector<name_and_value> environment();
+/// What is wrong here with the places that a good configuration names: files that others can write
+/// to, and a lease file where every user could put links. What is not there is not judged: it may
+/// come later, or be on another machine.
+std::vector<problem> problems_here(const configuration& s);
 
-/// True if this variable is set, and not empty. No more of its value is read.
-bool is_set(std::string_view variable);
+/// The environment variables of this process that may be settings (`may_be_setting`), without
+/// the secrets among them. Not to be called while another thread changes the environment.
+std::vector<name_and_value> environment();
 
 /// What `KUBECONFIG` names; nothing if it is not set, or empty.
 std::optional<kubeconfig_variable> kubeconfig_of_environment();

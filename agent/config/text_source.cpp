@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "config/misnomer.hpp"
+#include "config/other_tools.hpp"
 #include "config/raw_settings.hpp"
 #include "config/suggest.hpp"
 #include "settings/store_kind.hpp"
@@ -14,13 +15,60 @@ namespace {
 constexpr std::string_view prefix = "TENURE_";
 
 /// Variables that mean something else, most of them given to a workload by its guard.
-constexpr std::array<std::string_view, 11> other_variables{
+constexpr std::array<std::string_view, 11> without_settings{
     config_environment, "TENURE_API",           "TENURE_VERSION",   "TENURE_SEQUENCER",
     "TENURE_SLOT",      "TENURE_PAGE",          "TENURE_GUARD_FDS", "TENURE_RUN",
     "TENURE_EVENT",     "TENURE_EXPIRES_IN_MS", "TENURE_LEFT_MS"};
 
-/// Kubernetes gives every container the address of each Service of its namespace, in variables
-/// that begin with the Service's name: TENURE_SERVICE_HOST, TENURE_PORT_8081_TCP_ADDR.
+std::vector<std::string_view> split(std::string_view list) {
+  std::vector<std::string_view> out;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    out.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return out;
+}
+
+const field* find(std::string_view given, std::string_view field::* name) {
+  if (given.empty()) return nullptr;
+  const auto found = std::ranges::find(fields(), given, name);
+  return found == fields().end() ? nullptr : &*found;
+}
+
+/// Among the names of a source, such as the flags: what `given` was probably meant to be. Null if
+/// none is near.
+const field* meant(std::string_view given, std::string_view field::* name,
+                   std::size_t prefix_size) {
+  if (const field* const ours = called_elsewhere(given.substr(prefix_size))) return ours;
+  std::vector<std::string_view> known;
+  for (const field& f : fields()) {
+    // Compared without the common prefix, or all names would look alike.
+    if (!(f.*name).empty()) known.push_back((f.*name).substr(prefix_size));
+  }
+  const std::string_view best = closest(given.substr(prefix_size), known);
+  return best.empty() ? nullptr
+                      : find(std::string(given.substr(0, prefix_size)) + std::string(best), name);
+}
+
+/// Rejects a name that no setting has. Nothing else is to be said of the setting that was meant.
+void reject_unknown(const std::string& given, std::string what, const field* ours,
+                    std::string_view field::* name, std::string otherwise, raw_settings& out) {
+  if (ours != nullptr) {
+    out.bad.set(static_cast<std::size_t>(ours->which));
+    otherwise = "did you mean " + quote(ours->*name) + "?";
+  }
+  out.reject({given, std::move(what), std::move(otherwise)});
+}
+
+/// Says how to give a secret. The value of `name` is never repeated.
+void reject_secret(const std::string& name, std::string_view field::* spelling, raw_settings& out) {
+  const mistake why = misplaced_secret(field_of(setting::password_file).*spelling);
+  out.reject({name, why.what, why.suggestion});
+}
+
+}  // namespace
+
 bool made_for_a_service(std::string_view name, std::string_view content) {
   if (name.ends_with("_SERVICE_HOST") || name.ends_with("_SERVICE_PORT")) return true;
   if (name.contains("_SERVICE_PORT_")) return true;
@@ -37,34 +85,6 @@ bool made_for_a_service(std::string_view name, std::string_view content) {
   return false;
 }
 
-/// The variables of the wrapper k8s-await-election, so that its pods need no others. Its lock
-/// namespace belongs to a store, which is set here; its name is only for its log.
-constexpr std::string_view await_prefix = "K8S_AWAIT_ELECTION_";
-constexpr std::string_view await_enabled = "K8S_AWAIT_ELECTION_ENABLED";
-constexpr std::array<std::pair<std::string_view, setting>, 3> await_variables{
-    {{"K8S_AWAIT_ELECTION_LOCK_NAME", setting::election},
-     {"K8S_AWAIT_ELECTION_IDENTITY", setting::identity},
-     {"K8S_AWAIT_ELECTION_STATUS_ENDPOINT", setting::probe_listen}}};
-
-/// The variables of the command `consul`, so that those who have them set need no others. The token
-/// itself, CONSUL_HTTP_TOKEN, is never a setting.
-constexpr std::string_view consul_ssl = "CONSUL_HTTP_SSL";
-constexpr std::array<std::pair<std::string_view, setting>, 8> consul_variables{
-    {{"CONSUL_HTTP_ADDR", setting::endpoint},
-     {"CONSUL_HTTP_TOKEN_FILE", setting::token_file},
-     {"CONSUL_CACERT", setting::ca_file},
-     {"CONSUL_CLIENT_CERT", setting::certificate_file},
-     {"CONSUL_CLIENT_KEY", setting::key_file},
-     {"CONSUL_TLS_SERVER_NAME", setting::server_name},
-     {"CONSUL_NAMESPACE", setting::name_space},
-     {"CONSUL_PARTITION", setting::partition}}};
-
-const std::string* find(std::span<const name_and_value> variables, std::string_view name) {
-  const auto found = std::ranges::find(variables, name, &name_and_value::first);
-  return found == variables.end() || found->second.empty() ? nullptr : &found->second;
-}
-
-/// Joins the items of a setting that may be a list.
 void assign_all(const field& f, std::span<const std::string_view> items, const origin& from,
                 raw_settings& out) {
   std::vector<std::string> texts;
@@ -85,71 +105,6 @@ void assign_all(const field& f, std::span<const std::string_view> items, const o
   if (!elections.empty()) out.assign(f.which, std::move(elections), from);
 }
 
-std::vector<std::string_view> split(std::string_view list) {
-  std::vector<std::string_view> out;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    out.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return out;
-}
-
-/// Among the names of a source, such as the flags: what `given` was probably meant to be.
-std::string meant(std::string_view given, std::string_view field::* name, std::size_t prefix_size) {
-  if (const field* const ours = called_elsewhere(given.substr(prefix_size))) {
-    return "did you mean " + quote(ours->*name) + "?";
-  }
-  std::vector<std::string_view> known;
-  for (const field& f : fields()) {
-    // Compared without the common prefix, or all names would look alike.
-    if (!(f.*name).empty()) known.push_back((f.*name).substr(prefix_size));
-  }
-  const std::string_view best = closest(given.substr(prefix_size), known);
-  if (best.empty()) return {};
-  return "did you mean " + quote(std::string(given.substr(0, prefix_size)) + std::string(best)) +
-         "?";
-}
-
-const field* find(std::string_view given, std::string_view field::* name) {
-  if (given.empty()) return nullptr;
-  const auto found = std::ranges::find(fields(), given, name);
-  return found == fields().end() ? nullptr : &*found;
-}
-
-/// Says how to give a secret. The value of `name` is never repeated.
-void reject_secret(const std::string& name, std::string_view field::* spelling, raw_settings& out) {
-  const mistake why = misplaced_secret(field_of(setting::password_file).*spelling);
-  out.reject({name, why.what, why.suggestion});
-}
-
-/// False if all endpoints are plain http: then the command `consul` does not use what it knows of
-/// TLS. True if they are not known.
-bool may_use_tls(const raw_settings& out) {
-  const assignment* const given = strongest(out, setting::endpoint);
-  if (given == nullptr) return true;
-  const auto* const all = std::get_if<std::vector<std::string>>(&given->what);
-  return all == nullptr || std::ranges::any_of(*all, [](const std::string& one) {
-           return one.starts_with("https://");
-         });
-}
-
-/// Our own variable for the same setting wins.
-void take_await_variables(std::span<const name_and_value> variables, raw_settings& out) {
-  if (find(variables, await_enabled) == nullptr) return;
-  for (const auto& [name, which] : await_variables) {
-    const std::string* const content = find(variables, name);
-    const field& ours = field_of(which);
-    if (content == nullptr || find(variables, ours.environment) != nullptr) continue;
-    // ":9999" is every address of the pod there.
-    const std::string text = content->starts_with(':') ? "0.0.0.0" + *content : *content;
-    const std::array<std::string_view, 1> items{text};
-    assign_all(ours, items, {source::environment, std::string(name)}, out);
-  }
-}
-
-}  // namespace
-
 bool is_given(const raw_settings& out, setting which) {
   return out.bad.test(static_cast<std::size_t>(which)) ||
          std::ranges::count(out.given, which, &assignment::which) > 0;
@@ -169,16 +124,15 @@ const settings::store_kind* kind_of_store(const raw_settings& out) {
 }
 
 bool may_be_setting(std::string_view variable) {
-  const auto is_this = [variable](const auto& one) { return one.first == variable; };
   return variable.starts_with(prefix) || variable.starts_with(await_prefix) ||
-         variable == consul_ssl || std::ranges::any_of(consul_variables, is_this);
+         std::ranges::find(other_variables(), variable, &other_variable::name) !=
+             other_variables().end();
 }
 
 void take_environment(std::span<const name_and_value> variables, raw_settings& out) {
-  take_await_variables(variables, out);
   for (const auto& [name, content] : variables) {
     if (!name.starts_with(prefix)) continue;
-    if (std::ranges::find(other_variables, name) != other_variables.end()) continue;
+    if (std::ranges::find(without_settings, name) != without_settings.end()) continue;
     const field* const f = find(name, &field::environment);
     if (f == nullptr) {
       if (made_for_a_service(name, content)) continue;
@@ -186,10 +140,9 @@ void take_environment(std::span<const name_and_value> variables, raw_settings& o
         reject_secret(name, &field::environment, out);
         continue;
       }
-      std::string suggestion = meant(name, &field::environment, prefix.size());
-      if (suggestion.empty()) suggestion = "unset it; names that begin with TENURE_ are settings";
-      out.reject(
-          {name, "there is no setting for this environment variable", std::move(suggestion)});
+      reject_unknown(name, "there is no setting for this environment variable",
+                     meant(name, &field::environment, prefix.size()), &field::environment,
+                     "unset it; names that begin with TENURE_ are settings", out);
       continue;
     }
     if (content.empty()) {
@@ -199,26 +152,6 @@ void take_environment(std::span<const name_and_value> variables, raw_settings& o
     const std::vector<std::string_view> items =
         f->repeatable() ? split(content) : std::vector<std::string_view>{content};
     assign_all(*f, items, {source::environment, name}, out);
-  }
-}
-
-void take_consul_variables(std::span<const name_and_value> variables, raw_settings& out) {
-  const settings::store_kind* const kind = kind_of_store(out);
-  if (kind == nullptr || !kind->has_agents) return;
-  for (const auto& [variable, which] : consul_variables) {
-    const std::string* const content = find(variables, variable);
-    if (content == nullptr || is_given(out, which)) continue;
-    const bool is_of_tls = std::ranges::find(tls_settings, which) != tls_settings.end();
-    if (is_of_tls && !may_use_tls(out)) continue;
-    std::string text = *content;
-    if (which == setting::endpoint) {
-      const std::string* const tls = find(variables, consul_ssl);
-      const bool bare = !text.contains("://");
-      if (text.starts_with("unix://")) text.erase(std::string_view("unix:").size(), 2);
-      if (bare && tls != nullptr && (*tls == "true" || *tls == "1")) text.insert(0, "https://");
-    }
-    const std::array<std::string_view, 1> items{text};
-    assign_all(field_of(which), items, {source::environment, std::string(variable)}, out);
   }
 }
 
@@ -251,8 +184,9 @@ void take_flags(std::span<const name_and_value> flags, raw_settings& out) {
         continue;
       }
       const bool long_flag = name.starts_with(dashes);
-      out.reject({name, "unknown flag",
-                  long_flag ? meant(name, &field::flag, dashes.size()) : std::string()});
+      reject_unknown(name, "unknown flag",
+                     long_flag ? meant(name, &field::flag, dashes.size()) : nullptr, &field::flag,
+                     {}, out);
       continue;
     }
     std::vector<std::string_view>& earlier = values[f->which];

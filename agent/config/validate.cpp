@@ -5,6 +5,7 @@
 #include "config/provenance.hpp"
 #include "config/suggest.hpp"
 #include "core/check.hpp"
+#include "settings/kubernetes_names.hpp"
 #include "settings/store_kind.hpp"
 
 namespace tenure::config {
@@ -87,7 +88,9 @@ class assembly {
   /// Consul would be asked without the token that the command `consul` would use here.
   void warn_of_token() {
     const settings::store_kind* const kind = settings::find_store_kind(out_.store);
-    if (kind == nullptr || !kind->has_agents || !in_.has_consul_token) return;
+    if (kind == nullptr || !kind->has_agents) return;
+    const auto token = std::ranges::find(in_.environment, consul_token, &name_and_value::first);
+    if (token == in_.environment.end() || token->second.empty()) return;
     if (known_.is_given(setting::token_file) || known_.is_bad(setting::token_file)) return;
     out_.warnings.push_back(
         {std::string(consul_token), "the token in this variable is not used: it is never read",
@@ -129,7 +132,14 @@ class assembly {
         raw_.reject({where, "election " + quote(e.name) + " is given twice", "remove one"});
       }
     }
+    const settings::store_kind* const kind = settings::find_store_kind(out_.store);
     for (const std::string_view name : seen) {
+      const std::string why =
+          kind != nullptr && kind->in_pods ? settings::why_not_a_lease_name(name) : std::string();
+      if (!why.empty()) {
+        raw_.reject({where, "election " + quote(name) + " cannot be the name of a Lease: " + why,
+                     "choose another name"});
+      }
       // etcd and ZooKeeper keep the candidates of `a` as children of `a`, where `a/b` would be one.
       for (std::size_t slash = name.find('/'); slash != name.npos;
            slash = name.find('/', slash + 1)) {
@@ -252,6 +262,14 @@ class assembly {
       known_.warn(setting::listen,
                   "the API listens on " + text(api) + ", where other machines may reach it",
                   "listen on 127.0.0.1 unless they must");
+      if (known_.is_given(setting::control_token_file)) {
+        known_.warn(setting::control_token_file,
+                    "the API has no TLS, so the control token crosses the network readable for "
+                    "all who are on the way to " +
+                        text(api),
+                    "listen on 127.0.0.1 behind a proxy with TLS, or give orders over the Unix "
+                    "socket, e.g. through ssh or kubectl exec");
+      }
     }
     check_allowed_hosts();
     const bool same_port =

@@ -8,8 +8,10 @@
 #include <array>
 #include <exception>
 #include <map>
+#include <set>
 #include <sstream>
 
+#include "base/base64.hpp"
 #include "settings/mistake.hpp"
 
 namespace tenure::config {
@@ -51,6 +53,44 @@ YAML::Mark after_anchor(std::string_view text, YAML::Mark mark) {
   return mark;
 }
 
+bool all_digits(std::string_view text, std::string_view digits) {
+  return !text.empty() && text.find_first_not_of(digits) == std::string_view::npos;
+}
+
+/// Words of YAML 1.1.
+std::optional<bool> word_for_kubectl(std::string_view scalar) {
+  constexpr std::array<std::string_view, 11> yes{"y",    "Y",    "yes", "Yes", "YES", "true",
+                                                 "True", "TRUE", "on",  "On",  "ON"};
+  constexpr std::array<std::string_view, 11> no{"n",     "N",     "no",  "No",  "NO", "false",
+                                                "False", "FALSE", "off", "Off", "OFF"};
+  if (std::ranges::find(yes, scalar) != yes.end()) return true;
+  return std::ranges::find(no, scalar) != no.end() ? std::optional(false) : std::nullopt;
+}
+
+constexpr std::string_view merge_key = "<<";
+/// What merges may bring into all mappings together: an alias repeats what it points to, so a small
+/// file could ask for any number of members.
+constexpr std::size_t max_merged_members = 5'000;
+
+/// The kind of a plain scalar as `kubectl` reads it.
+yaml_kind kind_for_kubectl(const std::string& scalar) {
+  constexpr std::string_view begins_numbers = "+-.0123456789";
+  const bool may_be_number = !scalar.empty() && begins_numbers.contains(scalar.front());
+  if (word_for_kubectl(scalar)) return yaml_kind::boolean;
+  if (!may_be_number) return kind_of_plain(scalar);
+  std::string number = scalar;
+  std::erase(number, '_');
+  std::string_view digits = number;
+  if (digits.starts_with('-') || digits.starts_with('+')) digits.remove_prefix(1);
+  if (digits.starts_with("0b") || digits.starts_with("0B")) {
+    return all_digits(digits.substr(2), "01") ? yaml_kind::number : yaml_kind::text;
+  }
+  std::string unsigned_number(digits);
+  if (digits.starts_with("0X")) unsigned_number[1] = 'x';
+  if (digits.starts_with("0O")) unsigned_number[1] = 'o';
+  return unsigned_number.empty() ? yaml_kind::text : kind_of_plain(unsigned_number);
+}
+
 /// Builds the tree from the parser's events, so that limits hold while it reads.
 class tree_builder : public YAML::EventHandler {
  public:
@@ -71,9 +111,12 @@ class tree_builder : public YAML::EventHandler {
     // "!" is how the parser marks a quoted scalar, "?" a plain one.
     const bool plain = tag == "?" || tag.empty();
     if (!plain && tag != "!") check_tag(mark, tag);
-    if (!plain && !limits_.has_long_texts) check_quotes(mark);
-    const auto node = made(mark, plain ? kind_of_plain(text) : yaml_kind::text);
-    node->scalar = text;
+    if (!plain) check_quotes(mark);
+    const auto node = made(mark, yaml_kind::text);
+    node->scalar = tag == binary_tag ? from_binary(mark, text) : text;
+    node->is_plain = plain;
+    const bool has_kind = plain || std::ranges::find(kind_tags, tag) != kind_tags.end();
+    if (has_kind) node->kind = limits_.as_kubectl ? kind_for_kubectl(text) : kind_of_plain(text);
     add(node, anchor);
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -101,16 +144,31 @@ class tree_builder : public YAML::EventHandler {
   struct level {
     mutable_node node;
     YAML::anchor_t anchor;
-    yaml_node_ptr key;  ///< the mapping's newest key, until its value comes
+    yaml_node_ptr key;               ///< the mapping's newest key, until its value comes
+    std::set<std::string> merged{};  ///< the keys of members that a merge has brought
   };
 
+  static constexpr std::string_view binary_tag = "tag:yaml.org,2002:binary";
+  /// Tags that say no more than what a plain scalar says of itself.
+  static constexpr std::array<std::string_view, 4> kind_tags{
+      "tag:yaml.org,2002:bool", "tag:yaml.org,2002:int", "tag:yaml.org,2002:float",
+      "tag:yaml.org,2002:null"};
+
+  static std::string from_binary(const YAML::Mark& mark, std::string digits) {
+    std::erase_if(digits, [](char c) { return c == '\n' || c == '\r'; });
+    auto bytes = base::from_base64(digits);
+    if (!bytes) throw refused{mark, "this is tagged !!binary and is not base64", "copy it again"};
+    return *std::move(bytes);
+  }
+
   void check_tag(const YAML::Mark& mark, const std::string& tag) const {
-    if (limits_.has_tags) return;
+    if (limits_.as_kubectl) return;
     throw refused{mark, "the tag " + settings::quote(tag) + " has no meaning here", "leave it out"};
   }
 
   /// YAML lets a text in quotes go on in the next line, and the parser takes the end of the file
   /// for a closing quote. No setting needs either; with a quote forgotten, both swallow settings.
+  /// `kubectl` takes the first, and refuses the second.
   void check_quotes(const YAML::Mark& mark) const {
     const YAML::Mark opening = after_anchor(text_, mark);
     const auto begin = static_cast<std::size_t>(std::max(opening.pos, 0));
@@ -120,6 +178,7 @@ class tree_builder : public YAML::EventHandler {
     if (end == std::string_view::npos) {
       throw refused{opening, "a quote is never closed", "close it on this line"};
     }
+    if (limits_.as_kubectl) return;
     throw refused{opening, "a quote is not closed on its line",
                   "close it there, as a text in quotes is one line"};
   }
@@ -166,8 +225,50 @@ class tree_builder : public YAML::EventHandler {
     } else if (parent.key == nullptr) {
       parent.key = std::move(node);
     } else {
-      parent.node->members.emplace_back(std::exchange(parent.key, nullptr), std::move(node));
+      const yaml_node_ptr key = std::exchange(parent.key, nullptr);
+      const bool is_merge = limits_.as_kubectl && key->is_plain && key->scalar == merge_key;
+      if (is_merge) {
+        merge(*node, parent);
+      } else if (parent.merged.erase(key->scalar) > 0) {
+        std::erase_if(parent.node->members,
+                      [&key](const auto& one) { return one.first->scalar == key->scalar; });
+      }
+      parent.node->members.emplace_back(key, std::move(node));
     }
+  }
+
+  /// Brings the members of one mapping, or of a list of them, the first of which goes before the
+  /// others. They take the place of members before the merge, and those after it take theirs.
+  void merge(const yaml_node& from, level& to) {
+    if (from.kind == yaml_kind::list) {
+      for (auto one = from.items.rbegin(); one != from.items.rend(); ++one) merge_one(**one, to);
+    } else {
+      merge_one(from, to);
+    }
+  }
+
+  void merge_one(const yaml_node& from, level& to) {
+    if (from.kind != yaml_kind::mapping) {
+      throw refused{mark_of(from), "<< takes the members of something that is not a mapping",
+                    "write the members out"};
+    }
+    for (const auto& [key, value] : from.members) {
+      if (key->is_plain && key->scalar == merge_key) continue;
+      if (++merged_members_ > max_merged_members) {
+        throw refused{mark_of(from), "<< repeats too many members", "write them out"};
+      }
+      std::erase_if(to.node->members,
+                    [&key](const auto& one) { return one.first->scalar == key->scalar; });
+      to.node->members.emplace_back(key, value);
+      to.merged.insert(key->scalar);
+    }
+  }
+
+  static YAML::Mark mark_of(const yaml_node& node) {
+    YAML::Mark out;
+    out.line = static_cast<int>(node.line) - 1;
+    out.column = static_cast<int>(node.column) - 1;
+    return out;
   }
 
   std::string_view text_;
@@ -175,6 +276,7 @@ class tree_builder : public YAML::EventHandler {
   const yaml_limits& limits_;
   std::vector<level> levels_;
   std::map<YAML::anchor_t, mutable_node> anchors_;
+  std::size_t merged_members_ = 0;
   yaml_node_ptr root_;
   YAML::Mark start_;
 };
@@ -213,6 +315,14 @@ std::expected<yaml_node_ptr, problem> parse(const file& source, const yaml_limit
   constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
   const std::size_t begin = source.text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
   std::string text = source.text.substr(begin);
+  // The parser knows UTF-16, as Windows writes it, by its first bytes.
+  const bool is_wide = text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
+  if (const std::size_t nul = text.find('\0'); nul != std::string::npos && !is_wide) {
+    YAML::Mark mark;
+    mark.line = static_cast<int>(std::ranges::count(text.substr(0, nul), '\n'));
+    mark.column = static_cast<int>(nul - (text.rfind('\n', nul) + 1));
+    return at(source, mark, "a NUL byte stands here", "is this a text file, in UTF-8?");
+  }
   // Only then does the parser say where a text begins that the end of the file cuts off.
   if (!text.ends_with('\n')) text += '\n';
   std::istringstream in(text);
@@ -220,18 +330,16 @@ std::expected<yaml_node_ptr, problem> parse(const file& source, const yaml_limit
   tree_builder first(text, begin, limits);
   if (!parser.HandleNextDocument(first)) {
     return at(source, YAML::Mark::null_mark(), "the file is empty",
-              R"(give at least "store", "endpoint" and "election")");
+              limits.as_kubectl ? "is it the right one?"
+                                : R"(give at least "store", "endpoint" and "election")");
   }
+  if (limits.as_kubectl) return first.take();
   tree_builder second(text, begin, limits);
   if (parser.HandleNextDocument(second)) {
     return at(source, second.start(), "a second document begins here",
               "keep one document in the file");
   }
   return first.take();
-}
-
-bool all_digits(std::string_view text, std::string_view digits) {
-  return !text.empty() && text.find_first_not_of(digits) == std::string_view::npos;
 }
 
 bool is_number(std::string_view text) {
@@ -266,6 +374,10 @@ yaml_kind kind_of_plain(std::string_view scalar) {
   if (std::ranges::find(nulls, scalar) != nulls.end()) return yaml_kind::null;
   if (std::ranges::find(booleans, scalar) != booleans.end()) return yaml_kind::boolean;
   return is_number(scalar) ? yaml_kind::number : yaml_kind::text;
+}
+
+std::optional<bool> truth_of(const yaml_node& value) {
+  return word_for_kubectl(value.scalar);
 }
 
 namespace {

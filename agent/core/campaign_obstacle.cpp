@@ -1,5 +1,7 @@
 #include "core/campaign_obstacle.hpp"
 
+#include <algorithm>
+
 #include "core/election.hpp"
 
 namespace tenure::core {
@@ -30,13 +32,29 @@ std::string_view name(campaign_obstacle what) {
   return "";
 }
 
+std::vector<std::string> keepers_of_slots(const observation& seen, std::string_view identity) {
+  std::vector<std::string> out;
+  for (const holder& one : seen.holders) out.push_back(one.identity);
+  for (const member& one : seen.members.value_or(member_list())) {
+    const std::uint32_t its = one.says ? one.says->slots : 0;
+    if (one.identity != identity && (its == 0 || its == seen.agreed.slots)) {
+      out.push_back(one.identity);
+    }
+  }
+  std::ranges::sort(out);
+  const auto again = std::ranges::unique(out);
+  out.erase(again.begin(), again.end());
+  return out;
+}
+
 /// How this member's settings differ from the store. A difference does not end a term: the holder
 /// matched the store when its term began.
 campaign_obstacle election::disagreement() const {
   using enum campaign_obstacle;
   if (adopting() || !view_.seen) return none;
   const std::uint32_t agreed = view_.seen->agreed.slots;
-  if (agreed != 0 && agreed != settings_.slots) return other_slots;
+  const bool differs = agreed != 0 && agreed != settings_.slots;
+  if (differs && !keepers_of_slots(*view_.seen, settings_.identity).empty()) return other_slots;
   return view_.seen->identity_in_use ? identity_used : none;
 }
 

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/clock.hpp"
+#include "core/vocabulary.hpp"
 
 namespace tenure::core {
 
@@ -16,7 +19,7 @@ enum class campaign_obstacle : std::uint8_t {
   resigned,       ///< stands aside for a while after a resign
   was_unhealthy,  ///< its last term ended because its workload was unhealthy; others go first
   heir_first,     ///< the last holder has named another member
-  other_slots,    ///< the store has another number of slots for this election
+  other_slots,    ///< the election has another number of slots, and members that keep it
   identity_used,  ///< another run uses its identity
   old_version,    ///< it was granted a version lower than one it had seen
 };
@@ -28,6 +31,15 @@ std::string_view name(campaign_obstacle what);
 constexpr bool is_disagreement(campaign_obstacle what) {
   return what == campaign_obstacle::other_slots || what == campaign_obstacle::identity_used;
 }
+
+/// Whom a member waits for before the number of slots in the store may become its own: those that
+/// hold, and the listed members that have the store's number, or may have it as they do not say.
+/// `identity`: its own. Each name once.
+///
+/// That nobody holds is what the store itself makes sure of (`store::acquire`). The list is there
+/// so that one member with a wrong setting does not take an election over between two terms of
+/// others.
+std::vector<std::string> keepers_of_slots(const observation& seen, std::string_view identity);
 
 /// An obstacle, and when it ends by itself; `never` if it does not.
 struct held_back {

@@ -28,7 +28,7 @@ struct state_reader;  // tests/explore: tells two states apart
 enum class after_loss : std::uint8_t { standby, exit };
 
 struct election_settings {
-  std::string identity;  ///< unique to this run of the agent: no other agent ever uses it
+  std::string identity;  ///< the member's name; another run of its agent has the same one
   timing when;
   std::uint32_t slots = 1;         ///< how many members may hold the lease at a time
   bool campaigns = true;           ///< false: only watches, as an observer
@@ -78,6 +78,8 @@ class election {
 
   [[nodiscard]] const election_view& view() const { return view_; }
   [[nodiscard]] const election_settings& settings() const { return settings_; }
+  /// The largest version that this member has seen since versions were last accepted.
+  [[nodiscard]] core::version highest_seen() const { return highest_seen_; }
 
  private:
   friend struct state_reader;
@@ -99,7 +101,7 @@ class election {
   void on(const moment& at, const event::workload_unseen&, effects& out);
   void on(const moment& at, const event::workload_unhealthy&, effects& out);
   void on(const moment& at, const event::workload_healthy&, effects& out);
-  void on(const moment& at, const event::guard_away&, effects& out);
+  void on(const moment& at, const event::guard_away& e, effects& out);
   void on(const moment& at, const event::guard_back&, effects& out);
   void on(const moment& at, const event::resign& e, effects& out);
   void on(const moment& at, const event::resume&, effects& out);

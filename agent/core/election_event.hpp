@@ -113,7 +113,10 @@ struct workload_healthy {};
 
 /// The guard, without which no workload can be started, is ending or has ended; a guard is
 /// connected again. In between this member does not campaign.
-struct guard_away {};
+struct guard_away {
+  /// `shutdown`: it was told to end, as all containers of a pod are that is deleted.
+  loss_reason why = loss_reason::guard_gone;
+};
 struct guard_back {
   /// The newest term that agents of this guard were granted. As in `started`: a grant that is not
   /// newer is not believed, unless it is for this term and its workload was found.

@@ -107,9 +107,9 @@ void election::on(const moment&, const event::workload_healthy&, effects&) {
   healthy_ = true;
 }
 
-void election::on(const moment& at, const event::guard_away&, effects& out) {
+void election::on(const moment& at, const event::guard_away& e, effects& out) {
   guarded_ = false;
-  if (in_term()) give_up(loss_reason::guard_gone, drained_by(at), at, out);
+  if (in_term()) give_up(e.why, drained_by(at), at, out);
 }
 
 void election::on(const moment&, const event::guard_back& e, effects&) {

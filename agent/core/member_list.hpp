@@ -17,6 +17,8 @@ struct readiness {
   std::int64_t since_unix_ms = 0;
   std::int32_t priority = 0;         ///< members of higher priority come first
   std::int64_t started_unix_ms = 0;  ///< when its agent started, by its own wall clock
+  /// The number of slots that it is set up for; 0: it has not said, or is of an earlier release.
+  std::uint32_t slots = 0;
 
   friend bool operator==(const readiness&, const readiness&) = default;
 };

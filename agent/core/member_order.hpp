@@ -16,7 +16,7 @@ enum class order_action : std::uint8_t {
   transfer,
   pause,
   resume,
-  set,  ///< changes the election's settings in the store; any agent can do it
+  set,  ///< changes the election's agreement in the store; any agent can do it
 };
 
 std::string_view name(order_action what);
@@ -34,7 +34,6 @@ struct order {
   std::string member{};  ///< who obeys; empty: the holder, or the member whose agent got the order
   std::optional<duration> aside{};  ///< for resign: how long to stand aside; nothing: the ttl
   std::string heir{};               ///< only for transfer; empty: any member
-  std::uint32_t slots = 0;          ///< only for `set`; 0: unchanged
   bool accept_versions = false;     ///< only for `set`: versions restart lower, see core::agreement
 
   friend bool operator==(const order&, const order&) = default;

@@ -91,10 +91,11 @@ struct release_record {
   friend bool operator==(const release_record&, const release_record&) = default;
 };
 
-/// The settings of an election in the store, the same for all its members. A member with other
-/// settings does not campaign.
+/// The settings of an election in the store, the same for all its members.
 struct agreement {
-  std::uint32_t slots = 0;  ///< 0: not agreed yet; the first candidate stores its own
+  /// 0: not agreed yet. Who takes the lease while nobody holds stores its own number; while
+  /// somebody holds, a member with another number does not campaign (core::keepers_of_slots).
+  std::uint32_t slots = 0;
   /// An operator accepts versions from this one on although larger ones were seen, because the
   /// store was restored from a backup. `no_version`: nobody ever did.
   core::version versions_from = no_version;

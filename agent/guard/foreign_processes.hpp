@@ -41,11 +41,13 @@ inline constexpr int spare_descriptors = 8;
 ///
 /// Never belong: process 1, we, our ancestors and descendants, and our own container.
 ///
-/// One thread. Only `prepare` allocates, nothing throws, and nothing waits for a process, with one
-/// exception: a command line is memory of its process (`read_proc`). To avoid that, name the target
-/// by its executable. Death is observed: a zombie is dead, unless only its first thread has ended.
+/// One thread. Only `prepare` allocates, nothing throws, and nothing waits for a process or a file
+/// but the reader (`file_reader`). Death is observed: a zombie is dead, unless only its first
+/// thread has ended.
 class foreign_processes final : public process_finder {
  public:
+  explicit foreign_processes(file_reader& reader) : recognizer_(reader) {}
+
   /// Allocates everything and gets all descriptors. Returns 0 or an errno value; ENOENT if /proc
   /// does not show us, our ancestors and process 1. Precondition: as for `recognizer::prepare`.
   [[nodiscard]] int prepare(settings::target what);

@@ -18,7 +18,7 @@ struct foreign_rules {
 class foreign_workload final : public guarded_processes {
  public:
   /// A workload that runs at `now` has no lease that the guard knows of.
-  foreign_workload(process_finder& finder, const foreign_rules& rules, const guard_log& log,
+  foreign_workload(process_finder& finder, const foreign_rules& rules, guard_log& log,
                    core::time_point now)
       : finder_(finder), rules_(rules), log_(log), look_at_(now) {}
 
@@ -43,7 +43,7 @@ class foreign_workload final : public guarded_processes {
 
   process_finder& finder_;
   const foreign_rules rules_;
-  const guard_log& log_;
+  guard_log& log_;
   core::time_point look_at_;  ///< when to look again
   /// It is to be told that it is active, by then at the latest; nothing: it was, or need not be.
   std::optional<core::time_point> tell_by_{};

@@ -31,6 +31,9 @@ class guard_host {
   /// The next signal that has arrived.
   [[nodiscard]] virtual std::optional<int> next_signal() = 0;
 
+  /// True if this process was started at a terminal that is gone by now.
+  [[nodiscard]] virtual bool terminal_is_gone() = 0;
+
   /// The next child that has ended, which is reaped, or was stopped.
   [[nodiscard]] virtual std::optional<child_change> next_child() = 0;
 };

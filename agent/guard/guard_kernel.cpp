@@ -12,6 +12,7 @@
 #include <csignal>
 
 #include "base/boot_time.hpp"
+#include "base/terminal.hpp"
 #include "core/check.hpp"
 
 namespace tenure::guard {
@@ -36,7 +37,13 @@ bool guard_kernel::open() {
   for (int signo = SIGRTMIN; signo <= SIGRTMAX; ++signo) ::sigaddset(&ours, signo);
   signals_.reset(::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK));
   timer_.reset(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
+  // Once and here: asking a file on a mount that hangs would wait.
+  terminal_ = base::standard_terminal();
   return signals_ && timer_;
+}
+
+bool guard_kernel::terminal_is_gone() {
+  return base::has_hung_up(terminal_);
 }
 
 core::time_point guard_kernel::now() const {
@@ -70,11 +77,22 @@ std::optional<int> guard_kernel::next_signal() {
   return static_cast<int>(one.ssi_signo);
 }
 
+void guard_kernel::keep_apart(process::side_process& one) {
+  const auto free = std::ranges::find(apart_, nullptr);
+  TENURE_CHECK(free != apart_.end());
+  *free = &one;
+}
+
 std::optional<child_change> guard_kernel::next_child() {
-  child_change out;
-  out.pid = ::waitpid(-1, &out.status, WNOHANG | WUNTRACED);
-  if (out.pid <= 0) return std::nullopt;
-  return out;
+  for (;;) {
+    child_change out;
+    out.pid = ::waitpid(-1, &out.status, WNOHANG | WUNTRACED);
+    if (out.pid <= 0) return std::nullopt;
+    const auto apart = std::ranges::find_if(
+        apart_, [&](const auto* one) { return one != nullptr && one->pid() == out.pid; });
+    if (apart == apart_.end()) return out;
+    if (!WIFSTOPPED(out.status)) (*apart)->reaped();
+  }
 }
 
 }  // namespace tenure::guard

@@ -68,7 +68,7 @@ sentence ended_words(int status) {
   return out;
 }
 
-void say_told_to_end(const guard_log& to, int signo, int stop_signal, core::duration drain) {
+void say_told_to_end(guard_log& to, int signo, int stop_signal, core::duration drain) {
   sentence out = text("told to end by ");
   append_signal(out, signo);
   out.append("; the workload gets ");
@@ -78,8 +78,7 @@ void say_told_to_end(const guard_log& to, int signo, int stop_signal, core::dura
   to.say(log_level::info, out);
 }
 
-void say_agent_killed(const guard_log& to, pid_t agent, int signo,
-                      std::optional<core::duration> runs) {
+void say_agent_killed(guard_log& to, pid_t agent, int signo, std::optional<core::duration> runs) {
   sentence out = text("the agent (pid ");
   out.append_number(agent);
   out.append(") was killed by ");
@@ -94,18 +93,18 @@ void say_agent_killed(const guard_log& to, pid_t agent, int signo,
   to.say(log_level::warn, out);
 }
 
-void say_agent_gone(const guard_log& to, core::duration runs) {
+void say_agent_gone(guard_log& to, core::duration runs) {
   sentence out = text("the agent is gone; the workload goes on for ");
   out.append(base::spoken(runs).view());
   out.append(" at the most, unless another agent comes");
   to.say(log_level::warn, out);
 }
 
-void say_no_agent(const guard_log& to, std::string_view why) {
+void say_no_agent(guard_log& to, std::string_view why) {
   to.say(log_level::error, text(why));
 }
 
-void say_survivors(const guard_log& to, const process::survivors& what) {
+void say_survivors(guard_log& to, const process::survivors& what) {
   sentence out = text("SIGKILL has not ended ");
   out.append_number(what.left);
   out.append(" of the workload's processes, ");
@@ -121,11 +120,11 @@ void say_survivors(const guard_log& to, const process::survivors& what) {
   to.say(log_level::error, out);
 }
 
-void say_runs_without_lease(const guard_log& to) {
+void say_runs_without_lease(guard_log& to) {
   to.say(log_level::warn, text("the workload runs without a lease: the guard stops it"));
 }
 
-void say_may_not_signal(const guard_log& to) {
+void say_may_not_signal(guard_log& to) {
   to.say(log_level::error,
          text("some of the workload's processes may not be signalled; run both containers as the "
               "same user"));

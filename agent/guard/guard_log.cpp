@@ -1,21 +1,8 @@
 #include "guard/guard_log.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 
-#include "base/boot_time.hpp"
-#include "base/wall_time.hpp"
-
 namespace tenure::guard {
-
-void stderr_sink::write(std::string_view line) {
-  [[maybe_unused]] const ssize_t sent = ::write(STDERR_FILENO, line.data(), line.size());
-}
-
-std::int64_t stderr_sink::unix_ms() const {
-  return base::wall_now_ms();
-}
 
 void guard_log::speak_as(std::uint32_t form, std::string_view fields) {
   constexpr auto last = static_cast<std::uint32_t>(log::log_form::coloured);
@@ -25,7 +12,7 @@ void guard_log::speak_as(std::uint32_t form, std::string_view fields) {
   fields_.append(fields);
 }
 
-void guard_log::say(log::log_level level, const sentence& what) const {
+void guard_log::say(log::log_level level, const sentence& what) {
   write({.level = level, .at = {}, .unix_ms = to_.unix_ms(), .what = what});
 }
 
@@ -40,13 +27,30 @@ core::time_point guard_log::due() const {
 }
 
 void guard_log::flush(core::time_point now, bool has_agent) {
+  static_cast<void>(say_lost());
   if (has_agent && now < due()) return;
   for (std::size_t i = 0; i < waiting_; ++i) write(lines_[i]);
   waiting_ = 0;
 }
 
-void guard_log::write(const line& one) const {
-  base::short_text<sizeof(sentence) + most_fields + 128> out;
+void guard_log::write(const line& one) {
+  if (!say_lost() || !put(one)) ++lost_;
+}
+
+/// False if some were lost and there is still no room to say so.
+bool guard_log::say_lost() {
+  if (lost_ == 0) return true;
+  line one{.level = log::log_level::warn, .at = {}, .unix_ms = to_.unix_ms(), .what = {}};
+  one.what.append_number(lost_);
+  one.what.append(lost_ == 1 ? " line of the guard is lost" : " lines of the guard are lost");
+  one.what.append(": its log could not be written for a while");
+  if (!put(one)) return false;
+  lost_ = 0;
+  return true;
+}
+
+bool guard_log::put(const line& one) {
+  base::short_text<most_line_bytes> out;
   if (form_) {
     log::begin_line(out, *form_, one.level, one.unix_ms, one.what.view());
     out.append(fields_.view());
@@ -56,7 +60,7 @@ void guard_log::write(const line& one) const {
     out.append(one.what.view());
   }
   out.append("\n");
-  to_.write(out.view());
+  return to_.write(out.view());
 }
 
 }  // namespace tenure::guard

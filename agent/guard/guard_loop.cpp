@@ -77,7 +77,7 @@ void guard_loop::take_signals() {
 void guard_loop::on_signal(int signo) {
   if (signo == SIGCHLD) {
     deaths_ = true;
-  } else if (asks_to_end(signo)) {
+  } else if (asks_to_end(signo) || (signo == SIGHUP && host_.terminal_is_gone())) {
     on_end_signal(signo);
   } else if (runs()) {
     workload_.forward(signo);
@@ -86,9 +86,11 @@ void guard_loop::on_signal(int signo) {
 
 /// An agent that we started decides how to end, because the lease is released only once the
 /// workload is dead. An agent that connected over the socket is only notified, because our
-/// container ends even if the agent hangs. A second Ctrl-C kills at once.
+/// container ends even if the agent hangs. A second Ctrl-C kills at once. SIGHUP asks a workload to
+/// read its configuration again, unless it is about a terminal.
 void guard_loop::on_end_signal(int signo) {
-  const bool impatient = end_signal_ != 0 && signo != SIGTERM;
+  // The kernel and a shell may both send SIGHUP for one terminal.
+  const bool impatient = end_signal_ != 0 && (signo == SIGINT || signo == SIGQUIT);
   end_signal_ = signo;
   const core::time_point now = host_.now();
   if (impatient) {

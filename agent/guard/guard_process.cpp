@@ -1,26 +1,30 @@
 #include "guard/guard_process.hpp"
 
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string_view>
 
+#include "base/memory.hpp"
 #include "core/check.hpp"
 #include "guard/agent_child.hpp"
 #include "guard/agent_process.hpp"
+#include "guard/file_reader.hpp"
 #include "guard/foreign_processes.hpp"
 #include "guard/foreign_workload.hpp"
 #include "guard/guard_kernel.hpp"
+#include "guard/guard_lines.hpp"
 #include "guard/guard_listener.hpp"
 #include "guard/guard_log.hpp"
 #include "guard/guard_loop.hpp"
 #include "guard/guard_socket.hpp"
+#include "guard/log_writer.hpp"
 #include "guard/shared_page.hpp"
 #include "guard/started_workload.hpp"
 #include "guard/target_check.hpp"
@@ -31,16 +35,17 @@
 namespace tenure::guard {
 namespace {
 
-/// Says why the guard cannot start. Does not allocate.
+/// Says why the guard cannot start.
 void complain(std::string_view what) {
-  constexpr std::string_view who = "tenure guard: ";
-  char line[512];
-  const std::size_t size = std::min(what.size(), sizeof line - who.size() - 1);
-  char* end = std::ranges::copy(who, line).out;
-  end = std::ranges::copy(what.substr(0, size), end).out;
-  *end++ = '\n';
-  [[maybe_unused]] const ssize_t sent =
-      ::write(STDERR_FILENO, line, static_cast<std::size_t>(end - line));
+  std::fprintf(stderr, "tenure guard: %.*s\n", static_cast<int>(what.size()), what.data());
+}
+
+const char* no_side_process(int error) {
+  return error == EAGAIN
+             ? "cannot start a process that waits in the guard's place; check the limits on "
+               "processes"
+             : "cannot start a process that waits in the guard's place; check the limits on open "
+               "files and memory";
 }
 
 /// The guard's kernel objects and its loop. Only `open` allocates.
@@ -56,6 +61,7 @@ class guard_process {
 
  private:
   [[nodiscard]] bool open_workload(bool hup_ignored);
+  void rehearse();
   [[nodiscard]] bool open_agents(bool hup_ignored);
   void wait(const guard_wait& what);
 
@@ -63,14 +69,15 @@ class guard_process {
   guard_kernel kernel_;
   shared_page page_;
   worker_page worker_page_;
-  stderr_sink stderr_;
-  guard_log log_{stderr_};
+  log_writer writer_;
+  guard_log log_{writer_};
   guard_socket socket_;
   agent_process program_{socket_, page_.fd(), worker_page_.fd()};
   agent_child agent_{program_};
   std::optional<guard_acceptor> acceptor_;  ///< none: the guard starts its agent
   // One of the two is guarded.
-  workload_tree tree_;
+  workload_tree tree_{writer_.process()};
+  side_reader reader_;  ///< used for a foreign workload
   std::unique_ptr<foreign_processes> found_;
   std::optional<started_workload> started_;
   std::optional<foreign_workload> foreign_;
@@ -98,6 +105,11 @@ bool guard_process::open() {
     complain("the kernel refuses a signalfd or a timerfd; check the limits");
     return false;
   }
+  if (const int error = writer_.open(); error != 0) {
+    complain(no_side_process(error));
+    return false;
+  }
+  kernel_.keep_apart(writer_.process());
   if (!open_workload(hup_ignored) || !open_agents(hup_ignored)) return false;
   guarded_processes* const workload =
       foreign_ ? static_cast<guarded_processes*>(&*foreign_) : &*started_;
@@ -110,17 +122,32 @@ bool guard_process::open() {
                             .workload = *workload,
                             .log = log_},
                 options_);
-  // Best effort: reading a page back in would make us late just when memory is short. If the limit
-  // on locked memory is too small, we run without. Pages are locked when first used, so this uses
-  // what a kill will need; there is no process to signal yet.
-  ::mlockall(MCL_CURRENT | MCL_ONFAULT);
-  if (!foreign_) tree_.signal_all(0, 0);
+  // Reading a page back in would make us late just when memory is short. This uses what a kill will
+  // need; there is no process to signal yet. If the limit on locked memory is too small, we run
+  // without.
+  if (!foreign_) rehearse();
+  base::lock_memory();
   return true;
+}
+
+void guard_process::rehearse() {
+  tree_.signal_all(0, 0);
+  static_cast<void>(tree_.living(0));
+  killed_words(true);
+  ended_words(SIGKILL);
 }
 
 bool guard_process::open_workload(bool hup_ignored) {
   if (options_.foreign) {
-    found_ = std::make_unique<foreign_processes>();
+    const bool has_to_read = options_.foreign->what.by != settings::target::kind::executable;
+    if (const int error = has_to_read ? reader_.open() : 0; error != 0) {
+      complain(no_side_process(error));
+      return false;
+    }
+    for (std::size_t i = 0; i < side_reader::most_processes; ++i) {
+      kernel_.keep_apart(reader_.process(i));
+    }
+    found_ = std::make_unique<foreign_processes>(reader_);
     if (const auto found = prepare_target(*found_, options_.foreign->what); !found) {
       complain(found.error().text);
       return false;
@@ -148,14 +175,15 @@ bool guard_process::open_agents(bool hup_ignored) {
 }
 
 int guard_process::run() {
-  if (!loop_->begin()) return process::exit_guard_unusable;
-  if (options_.ready != nullptr) options_.ready();
-  while (!loop_->finished()) {
+  const bool began = loop_->begin();
+  if (began && options_.ready != nullptr) options_.ready();
+  while (began && !loop_->finished()) {
     wait(loop_->prepare());
     loop_->act();
   }
   loop_->say_last();
-  return loop_->exit_status();
+  writer_.close();
+  return began ? loop_->exit_status() : process::exit_guard_unusable;
 }
 
 void guard_process::wait(const guard_wait& what) {

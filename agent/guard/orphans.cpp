@@ -65,7 +65,7 @@ orphans::orphans(pid_t guard) : guard_(guard) {
 }
 
 bool orphans::find_by(const settings::target& what) {
-  foreign_ = std::make_unique<foreign_processes>();
+  foreign_ = std::make_unique<foreign_processes>(reader_that_waits());
   return foreign_->prepare(what) == 0;
 }
 
@@ -157,7 +157,8 @@ bool orphans::kill_children_of_guard() {
     if (!stat) continue;
     ::kill(stat->group == *child ? -stat->group : *child, SIGKILL);
   }
-  if (!nobody) process::kill_descendants(guard_, ::getpid());
+  const pid_t self = ::getpid();
+  if (!nobody) process::kill_descendants(guard_, {&self, 1});
   return nobody && children.complete();
 }
 

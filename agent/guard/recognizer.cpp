@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <utility>
 
 #include "base/boot_time.hpp"
@@ -40,17 +41,16 @@ void recognizer::prepare(settings::target what) {
 void recognizer::refresh() {
   if (what_.by != settings::target::kind::pid_file) return;
   pid_ = 0;
-  timespec written{};
+  const file_reader::answer got = reader_.read(what_.value.c_str(), O_NOFOLLOW, room_);
   // A user who can write to it chooses the process that is killed.
-  const auto text = process::read_file(
-      what_.value.c_str(),
-      {.not_for = S_IWOTH, .owner = what_.uid, .one_name = true, .named = true}, room_, written);
-  if (!text) {
-    flaw_ = text.error();
+  const base::demands asked{
+      .not_for = S_IWOTH, .owner = what_.uid, .one_name = true, .named = true};
+  if (const auto wrong = base::flaw_of(got.error, got.about, asked)) {
+    flaw_ = *wrong;
     file_ = flaw_.missing() ? pid_file_state::missing : pid_file_state::unreadable;
     return;
   }
-  const auto pid = read_pid_file(*text);
+  const auto pid = read_pid_file(got.text);
   if (!pid) {
     const bool empty = pid.error() == pid_file_fault::empty;
     file_ = empty ? pid_file_state::missing : pid_file_state::malformed;
@@ -58,6 +58,7 @@ void recognizer::refresh() {
   }
   file_ = pid_file_state::good;
   pid_ = *pid;
+  const timespec& written = got.about.st_mtim;
   written_ms_ = std::int64_t{written.tv_sec} * 1000 + written.tv_nsec / 1'000'000;
 }
 
@@ -94,11 +95,13 @@ recognition recognizer::by_executable(pid_t pid) {
 }
 
 recognition recognizer::by_command_line(const process::process_stat& one) {
-  // It may hang with its memory locked, and reading its command line would make us hang, too.
+  // It may hang with its memory locked, and then a reader of its command line hangs, too.
   if (one.state == 'D') return recognition::unreadable;
-  const auto arguments = process::read_proc(process::living_thread(one), "cmdline", room_);
-  if (!arguments) return unless_gone(arguments.error());
-  return command_line_matches(*arguments, what_.value) ? recognition::yes : recognition::no;
+  std::array<char, 32> path{};
+  std::snprintf(path.data(), path.size(), "/proc/%d/cmdline", process::living_thread(one));
+  const file_reader::answer got = reader_.read(path.data(), 0, room_);
+  if (got.error != 0) return unless_gone(got.error);
+  return command_line_matches(got.text, what_.value) ? recognition::yes : recognition::no;
 }
 
 recognition recognizer::by_pid_file(const process::process_stat& one) const {

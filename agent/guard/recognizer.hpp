@@ -5,13 +5,14 @@
 #include <cstdint>
 
 #include "base/trusted_open.hpp"
+#include "guard/file_reader.hpp"
 #include "guard/target.hpp"
 #include "process/process_scan.hpp"
 
 namespace tenure::guard {
 
 /// The longest path or command line that can be compared.
-inline constexpr std::size_t most_target_bytes = 4095;
+inline constexpr std::size_t most_target_bytes = most_read_bytes - 1;
 
 /// A process that began later than this after its pid file was written is another process with the
 /// same id. The slack is needed because the clocks of file systems and /proc are coarse.
@@ -35,6 +36,9 @@ enum class pid_file_state : std::uint8_t {
 /// Compares processes with a target. Only `prepare` allocates.
 class recognizer {
  public:
+  /// `reader` reads pid files and command lines, and outlives this.
+  explicit recognizer(file_reader& reader) : reader_(reader) {}
+
   /// Precondition: the target's value is neither empty nor longer than `most_target_bytes`.
   void prepare(settings::target what);
 
@@ -65,6 +69,7 @@ class recognizer {
   [[nodiscard]] recognition by_command_line(const process::process_stat& one);
   [[nodiscard]] recognition by_pid_file(const process::process_stat& one) const;
 
+  file_reader& reader_;
   settings::target what_;
   pid_file_state file_ = pid_file_state::unused;
   pid_t pid_ = 0;

@@ -211,7 +211,7 @@ class inspection {
   const foreign_processes& workload_;
   const settings::target& what_;
   // On the heap: with their buffers they are larger than a stack frame should be.
-  std::unique_ptr<recognizer> recognizer_ = std::make_unique<recognizer>();
+  std::unique_ptr<recognizer> recognizer_ = std::make_unique<recognizer>(reader_that_waits());
   std::unique_ptr<process::own_processes> own_ = std::make_unique<process::own_processes>();
   process::process_scan processes_;
   std::array<char, process::most_cgroup_bytes> room_{};

@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <utility>
 
 #include "guard/guard_protocol.hpp"
 #include "process/environment.hpp"
+#include "process/exec_child.hpp"
 #include "process/program_starter.hpp"
 
 namespace tenure::guard {
@@ -20,10 +22,6 @@ std::string_view key_of(std::string_view entry) {
   const std::size_t equals = entry.find('=');
   if (equals == std::string_view::npos || equals == 0) return {};
   return entry.substr(0, equals + 1);
-}
-
-bool in_foreground() {
-  return ::isatty(STDIN_FILENO) == 1 && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp();
 }
 
 }  // namespace
@@ -39,6 +37,11 @@ bool workload_tree::prepare(const std::vector<std::string>& command, bool keeps_
   added_.reserve(max_environment_bytes);
   starter_.prepare(command_.front(), command_.size());
   keeps_hup_ignored_ = keeps_hup_ignored;
+  // Who may not kill other users' processes lets none become one: `sudo` in the workload would
+  // outlive every deadline.
+  may_kill_all_ = process::may_signal_all();
+  // Once and here: asking a file on a mount that hangs would wait.
+  may_have_terminal_ = ::isatty(STDIN_FILENO) == 1;
   return children_.open(::getpid());
 }
 
@@ -56,6 +59,7 @@ int workload_tree::start(std::string_view environment) {
                                     .dies_with_us = true,
                                     .takes_terminal = has_terminal_,
                                     .keeps_hup_ignored = keeps_hup_ignored_,
+                                    .gains_no_privileges = !may_kill_all_,
                                     .inherits = {page_fd_, -1, -1},
                                     .error_pipe = theirs.get()});
   if (pid < 0) {
@@ -98,13 +102,22 @@ std::optional<int> workload_tree::exec_result() {
   return got == sizeof error ? error : 0;
 }
 
+bool workload_tree::in_foreground() const {
+  return may_have_terminal_ && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp();
+}
+
+/// The next child that belongs to the workload.
+std::optional<pid_t> workload_tree::next_child(pid_t agent) {
+  for (;;) {
+    const auto child = children_.next();
+    if (!child || (*child != agent && *child != writer_.pid())) return child;
+  }
+}
+
 bool workload_tree::empty(pid_t agent) {
   if (leader_ != 0) return false;
   children_.rewind();
-  while (const auto child = children_.next()) {
-    if (*child != agent) return false;
-  }
-  return children_.complete();
+  return !next_child(agent) && children_.complete();
 }
 
 void workload_tree::signal_all(int signo, pid_t agent) {
@@ -112,8 +125,7 @@ void workload_tree::signal_all(int signo, pid_t agent) {
   bool group_done = leader_ != 0;
   if (group_done) ::kill(-group_, signo);
   children_.rewind();
-  while (const auto child = children_.next()) {
-    if (*child == agent) continue;
+  while (const auto child = next_child(agent)) {
     const pid_t group = ::getpgid(*child);
     if (group == group_) {
       if (!group_done) ::kill(-group, signo);
@@ -127,20 +139,20 @@ void workload_tree::signal_all(int signo, pid_t agent) {
 
 void workload_tree::kill_all(pid_t agent, bool deep) {
   signal_all(SIGKILL, agent);
-  if (deep) process::kill_descendants(::getpid(), agent);
+  if (deep) process::kill_descendants(::getpid(), std::array{agent, writer_.pid()});
 }
 
 process::survivors workload_tree::living(pid_t agent) {
-  return process::living_descendants(::getpid(), agent);
+  return process::living_descendants(::getpid(), std::array{agent, writer_.pid()});
 }
 
 void workload_tree::signal_group(int signo, pid_t agent) {
   bool exists = leader_ != 0;
   children_.rewind();
   while (!exists) {
-    const auto child = children_.next();
+    const auto child = next_child(agent);
     if (!child) return;
-    exists = *child != agent && ::getpgid(*child) == group_;
+    exists = ::getpgid(*child) == group_;
   }
   ::kill(-group_, signo);
 }

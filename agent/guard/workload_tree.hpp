@@ -12,6 +12,7 @@
 #include "guard/worker_page.hpp"
 #include "process/child_list.hpp"
 #include "process/program_starter.hpp"
+#include "process/side_process.hpp"
 
 namespace tenure::guard {
 
@@ -21,8 +22,12 @@ namespace tenure::guard {
 /// parent ends becomes the guard's child. Signals go only to direct children and to process groups
 /// with such a child: those ids cannot be reused before we reap them. Deeper processes become
 /// children in turn and are reached then, unless a process above them hangs in the kernel.
+///
+/// One more child does not belong to the workload, beside the agent: the writer of the log.
 class workload_tree final : public process_tree {
  public:
+  explicit workload_tree(const process::side_process& writer) : writer_(writer) {}
+
   /// Prepares the command, which inherits `page`. False if /proc does not show our children.
   [[nodiscard]] bool prepare(const std::vector<std::string>& command, bool keeps_hup_ignored,
                              worker_page& page);
@@ -46,7 +51,10 @@ class workload_tree final : public process_tree {
 
  private:
   [[nodiscard]] int merge_environment(std::string_view added);
+  [[nodiscard]] bool in_foreground() const;
+  [[nodiscard]] std::optional<pid_t> next_child(pid_t agent);
 
+  const process::side_process& writer_;
   std::vector<std::string> command_;
   std::vector<char*> argv_;
   std::vector<char*> own_;     ///< the guard's own environment
@@ -54,6 +62,8 @@ class workload_tree final : public process_tree {
   std::vector<char*> merged_;  ///< room for `own_`, the agent's additions and the null
   process::program_starter starter_;
   bool keeps_hup_ignored_ = false;
+  bool may_kill_all_ = false;       ///< also processes of other users
+  bool may_have_terminal_ = false;  ///< stdin is one
   int page_fd_ = -1;
 
   pid_t leader_ = 0;

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "base/wall_time.hpp"
 #include "core/timing.hpp"
 #include "health/health_lines.hpp"
 
@@ -10,7 +9,7 @@ namespace tenure::health {
 
 health_monitor::health_monitor(base::event_loop& on, const settings::health& with, bool always,
                                checks what, log::logger& to, const log::speaker& who,
-                               std::function<void()> changed)
+                               std::function<void()> changed, std::function<std::int64_t()> unix_ms)
     : loop_(on),
       always_(always),
       interval_(with.interval),
@@ -20,9 +19,10 @@ health_monitor::health_monitor(base::event_loop& on, const settings::health& wit
       log_(to),
       elections_(who.election),
       identity_(who.identity),
+      unix_ms_(std::move(unix_ms)),
       changed_(std::make_shared<std::function<void()>>(std::move(changed))),
       timer_(on) {
-  shown_.since_unix_ms = base::wall_now_ms();
+  shown_.since_unix_ms = unix_ms_();
 }
 
 health_monitor::~health_monitor() = default;
@@ -100,7 +100,7 @@ void health_monitor::round_ended() {
 void health_monitor::show(const std::string& reason) {
   if (shown_.state == judge_.verdict() && shown_.reason == reason) return;
   if (std::exchange(shown_.state, judge_.verdict()) != judge_.verdict()) {
-    shown_.since_unix_ms = base::wall_now_ms();
+    shown_.since_unix_ms = unix_ms_();
   }
   shown_.reason = reason;
   loop_.post([noted = std::weak_ptr(changed_)] {

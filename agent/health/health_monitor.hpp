@@ -27,9 +27,10 @@ class health_monitor {
   using checks = std::vector<std::unique_ptr<health_check>>;
 
   /// `who`: whose workload it is, for the log. `changed`: called when `shown` or `fit` may have
-  /// changed. Checks begin with `start`.
+  /// changed. `unix_ms`: the wall clock, only to show it. Checks begin with `start`.
   health_monitor(base::event_loop& on, const settings::health& with, bool always, checks what,
-                 log::logger& to, const log::speaker& who, std::function<void()> changed);
+                 log::logger& to, const log::speaker& who, std::function<void()> changed,
+                 std::function<std::int64_t()> unix_ms);
   ~health_monitor();
   health_monitor(const health_monitor&) = delete;
   health_monitor& operator=(const health_monitor&) = delete;
@@ -67,6 +68,7 @@ class health_monitor {
   log::logger& log_;
   std::string elections_;
   std::string identity_;
+  std::function<std::int64_t()> unix_ms_;
   std::shared_ptr<std::function<void()>> changed_;  ///< shared with posts that may outlive us
   base::timer timer_;
 

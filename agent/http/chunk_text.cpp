@@ -1,38 +1,28 @@
 #include "http/chunk_text.hpp"
 
-#include <boost/beast/http/chunk_encode.hpp>
-
-#include "http/message_text.hpp"
+#include <array>
+#include <charconv>
 
 namespace tenure::http {
-namespace {
-
-namespace beast_http = boost::beast::http;
-
-template <class Buffers>
-std::string text_of(const Buffers& buffers) {
-  std::string out;
-  append_buffers(out, buffers);
-  return out;
-}
-
-}  // namespace
 
 std::string chunk_text(std::string_view bytes) {
   if (bytes.empty()) return {};
-  return text_of(beast_http::make_chunk(boost::asio::buffer(bytes)));
+  return chunk_head(bytes.size()).append(bytes).append(chunk_end());
 }
 
 std::string chunk_head(std::size_t size) {
-  return text_of(beast_http::chunk_header(size));
+  std::array<char, 2 * sizeof size> digits{};
+  char* const begin = digits.data();
+  const char* end = std::to_chars(begin, begin + digits.size(), size, 16).ptr;
+  return std::string(begin, static_cast<std::size_t>(end - begin)) + chunk_end();
 }
 
 std::string chunk_end() {
-  return text_of(beast_http::chunk_crlf());
+  return "\r\n";
 }
 
 std::string last_chunk() {
-  return text_of(beast_http::make_chunk_last());
+  return chunk_head(0) + chunk_end();
 }
 
 }  // namespace tenure::http

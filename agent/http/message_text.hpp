@@ -1,18 +1,19 @@
 #pragma once
 
-#include <boost/asio/buffer.hpp>
 #include <string>
 
 namespace tenure::http {
 
-/// Appends all bytes of a sequence of buffers, as Boost.Beast makes it for a socket.
-template <class Buffers>
-void append_buffers(std::string& to, const Buffers& buffers) {
-  const auto end = boost::asio::buffer_sequence_end(buffers);
-  for (auto at = boost::asio::buffer_sequence_begin(buffers); at != end; ++at) {
-    const boost::asio::const_buffer piece = *at;
-    to.append(static_cast<const char*>(piece.data()), piece.size());
+/// Appends the headers of a message of Beast, and the empty line that ends its head.
+///
+/// Beast's own writer makes a sequence of buffers for a socket instead, for which the Beast of
+/// Debian 13 needs what C++23 has deprecated.
+template <class Fields>
+void append_headers(std::string& to, const Fields& headers) {
+  for (const auto& one : headers) {
+    to.append(one.name_string()).append(": ").append(one.value()).append("\r\n");
   }
+  to.append("\r\n");
 }
 
 }  // namespace tenure::http

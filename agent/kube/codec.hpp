@@ -26,6 +26,16 @@ inline constexpr std::string_view role_label = "tenure.dev/role";
 inline constexpr std::string_view version_annotation = "tenure.dev/version";
 /// On a slice: the pod that is named.
 inline constexpr std::string_view holder_annotation = "tenure.dev/holder";
+/// On a slice: the Service that it belongs to, and who writes it.
+inline constexpr std::string_view service_label = "kubernetes.io/service-name";
+inline constexpr std::string_view keeper_label = "endpointslice.kubernetes.io/managed-by";
+/// Kubernetes' own writers: of the pods that a Service selects, and of an Endpoints object.
+inline constexpr std::string_view slice_controller = "endpointslice-controller.k8s.io";
+inline constexpr std::string_view mirror_controller = "endpointslicemirroring-controller.k8s.io";
+/// What the Service of a slice selects: no pod. A Service without a selector would keep what its
+/// selector before has found.
+inline constexpr std::string_view no_pod_label = "tenure.dev/select";
+inline constexpr std::string_view no_pod_value = "none";
 /// With `traffic: gate`: the type of the condition.
 inline constexpr std::string_view active_condition = "tenure.dev/active";
 

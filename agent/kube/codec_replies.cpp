@@ -15,9 +15,6 @@ using settings::election_label;
 using settings::traffic;
 
 constexpr std::string_view version_words = "version ";
-constexpr std::string_view managed_by = "endpointslice.kubernetes.io/managed-by";
-constexpr std::string_view of_the_controller = "endpointslice-controller.k8s.io";
-constexpr std::string_view service_name = "kubernetes.io/service-name";
 
 core::version version_in(std::string_view digits) {
   return core::version{base::read_number<std::uint64_t>(digits).value_or(0)};
@@ -127,13 +124,13 @@ bool names_pod(const json& endpoint, const settings::kubernetes& its, reader& by
 
 std::string flaw_of(const json& from, const marked_object& slice, reader& by) {
   const std::string type = by.text(from, {"addressType"});
-  if (by.text(from, {"metadata", "labels", managed_by}) == of_the_controller) {
+  if (slice.keeper == slice_controller || slice.keeper == mirror_controller) {
     return "EndpointSlice " + slice.name +
-           " belongs to Kubernetes' own controller, as its Service has a selector; make a Service "
-           "without a selector, and a slice for it";
+           " belongs to Kubernetes' own controller; make one for the Service as docs/traffic.md "
+           "has it";
   }
-  if (by.text(from, {"metadata", "labels", service_name}).empty()) {
-    return "EndpointSlice " + slice.name + " has no label " + std::string(service_name) +
+  if (slice.service.empty()) {
+    return "EndpointSlice " + slice.name + " has no label " + std::string(service_label) +
            ", so that no Service uses it; add it";
   }
   if (!slice.addresses.empty()) return {};
@@ -142,8 +139,30 @@ std::string flaw_of(const json& from, const marked_object& slice, reader& by) {
          "pod one";
 }
 
+bool is_served(const json& endpoint, reader& by) {
+  const json* const ready = by.find(endpoint, {"conditions", "ready"});
+  return ready == nullptr || *ready != false;
+}
+
+/// One of a Service's slices, which may be anybody's. Who gets traffic by it is not nobody.
+marked_object any_slice_of(const json& from, reader& by) {
+  marked_object out = base_of(from, by);
+  out.service = by.text(from, {"metadata", "labels", service_label});
+  out.keeper = by.text(from, {"metadata", "labels", keeper_label});
+  for (const json& one : by.list(from, {"endpoints"})) {
+    if (!is_served(one, by)) continue;
+    out.who = named::other;
+    for (const json& address : by.list(one, {"addresses"})) {
+      if (address.is_string()) out.addresses.push_back(address.get<std::string>());
+    }
+  }
+  return out;
+}
+
 marked_object slice_of(const json& from, const settings::kubernetes& its, reader& by) {
   marked_object out = base_of(from, by);
+  out.service = by.text(from, {"metadata", "labels", service_label});
+  out.keeper = by.text(from, {"metadata", "labels", keeper_label});
   out.version = version_in(by.text(from, {"metadata", "annotations", version_annotation}));
   out.addresses = addresses_for(by.text(from, {"addressType"}), its);
   out.flaw = flaw_of(from, out, by);
@@ -167,13 +186,16 @@ std::expected<std::vector<marked_object>, std::string> read_reply(const traffic_
   reader by;
   const bool is_list = asked.what == traffic_request::kind::list;
   const bool in_slices = of.its.traffic == traffic::endpoints;
-  const std::string_view kind = is_list ? "PodList" : in_slices ? "EndpointSlice" : "Pod";
-  by.require(by.text(*document, {"kind"}) == kind, "it is not a " + std::string(kind));
+  const std::string kind =
+      std::string(in_slices ? "EndpointSlice" : "Pod").append(is_list ? "List" : "");
+  by.require(by.text(*document, {"kind"}) == kind, "it is not a " + kind);
   std::vector<marked_object> out;
   if (is_list) {
     for (const json& one : by.list(*document, {"items"})) {
-      by.require(has_label(one, of, by), "it has a pod that was not asked for");
-      out.push_back(pod_of(one, of, by));
+      out.push_back(in_slices ? any_slice_of(one, by) : pod_of(one, of, by));
+      by.require(in_slices ? out.back().service == asked.object : has_label(one, of, by),
+                 in_slices ? "it has a slice that was not asked for"
+                           : "it has a pod that was not asked for");
     }
     by.require(by.text(*document, {"metadata", "continue"}).empty(), "it is not the whole list");
   } else {

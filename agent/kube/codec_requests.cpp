@@ -124,6 +124,12 @@ std::string slice_body(const traffic_request& what, const traffic_terms& of) {
   return written({{"metadata", std::move(metadata)}, {"endpoints", std::move(endpoints)}});
 }
 
+api_request list(std::string path, std::string_view label, std::string_view value) {
+  return {.path = std::move(path),
+          .query = "labelSelector=" +
+                   base::percent_encoded(std::string(label).append("=").append(value))};
+}
+
 api_request patch(std::string path, std::string_view type, std::string body) {
   return {.method = "PATCH",
           .path = std::move(path),
@@ -137,18 +143,16 @@ api_request patch(std::string path, std::string_view type, std::string body) {
 api_request request_for(const traffic_request& what, const traffic_terms& of,
                         std::int64_t unix_ms) {
   using kind = traffic_request::kind;
-  if (what.what == kind::list) {
-    return {.path = pods(of),
-            .query = "labelSelector=" + base::percent_encoded(std::string(election_label) + "=" +
-                                                              std::string(of.election))};
-  }
+  const bool is_list = what.what == kind::list;
   const bool is_write = what.what == kind::write;
   if (of.its.traffic == traffic::endpoints) {
     std::string path = in_namespace("/apis/discovery.k8s.io/v1", of.its.pod_namespace,
-                                    "endpointslices", what.object);
+                                    "endpointslices", is_list ? std::string_view() : what.object);
+    if (is_list) return list(std::move(path), service_label, what.object);
     if (!is_write) return {.path = std::move(path)};
     return patch(std::move(path), merge_patch, slice_body(what, of));
   }
+  if (is_list) return list(pods(of), election_label, of.election);
   if (!is_write) return {.path = pods(of, what.object)};
   if (of.its.traffic == traffic::label) {
     return patch(pods(of, what.object), merge_patch, label_body(what, of));

@@ -39,7 +39,7 @@ std::string_view words_of(loss_reason why) {
     case loss_reason::preempted:
       return "a member of higher priority is ready";
     case loss_reason::shutdown:
-      return "the agent ends";
+      return "this member was told to end";
     case loss_reason::workload_exited:
       return "the workload has ended";
     case loss_reason::guard_gone:

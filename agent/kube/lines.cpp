@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/version.hpp"
+#include "kube/codec.hpp"
 
 namespace tenure::kube {
 namespace {
@@ -129,12 +130,45 @@ void say(log::logger& to, const pod_speaker& by, const notice::failed& what) {
         consequence(what.wanted) + ": " + what.why.why + advice(what, by.its), by);
 }
 
+std::string text(const marked_object& slice) {
+  std::string out = "EndpointSlice " + slice.name;
+  if (!slice.keeper.empty()) out += " (" + slice.keeper + ")";
+  out += " leads clients of Service " + slice.service + " to ";
+  for (const std::string& one : slice.addresses) {
+    out.append(&one == &slice.addresses.front() ? "" : ", ").append(one);
+  }
+  return out + ", and not to the active pod alone";
+}
+
+std::string remedy_for(const marked_object& slice, std::string_view name_space) {
+  const std::string where = " -n " + std::string(name_space) + " ";
+  if (slice.keeper != slice_controller && slice.keeper != mirror_controller) {
+    return "kubectl delete endpointslice" + where + slice.name;
+  }
+  // Kubernetes then takes away both, whether the Service selects other pods or none.
+  return "kubectl patch service" + where + slice.service +
+         R"( --type=merge -p '{"spec":{"selector":{")" + std::string(no_pod_label) + R"(":")" +
+         std::string(no_pod_value) + R"("}}}')";
+}
+
+void say(log::logger& to, const pod_speaker& by, const notice::led_astray& what) {
+  if (what.by.empty()) {
+    return write(to, log_level::info, "no EndpointSlice of others leads clients elsewhere any more",
+                 by);
+  }
+  for (const marked_object& one : what.by) {
+    write(to, log_level::error, text(one) + ": " + remedy_for(one, by.its.pod_namespace), by);
+  }
+}
+
 void say_right_missing(log::logger& to, std::string_view identity, const right& what) {
   const bool is_event = what.resource == "events";
-  to.write(is_event ? log_level::warn : log_level::error,
+  const bool is_look = what.resource == "endpointslices" && what.verb == "list";
+  to.write(is_event || is_look ? log_level::warn : log_level::error,
            "the ServiceAccount of this pod may not " + text(what) +
-               (is_event ? ", so gains and losses do not become Events"
-                         : ", so traffic will not find the active pod") +
+               (is_event  ? ", so gains and losses do not become Events"
+                : is_look ? ", so it is not seen if other slices lead clients elsewhere"
+                          : ", so traffic will not find the active pod") +
                "; add to its Role: " + rule_for(what),
            {{"identity", identity}});
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "kube/right.hpp"
@@ -22,6 +23,13 @@ void say(log::logger& to, const pod_speaker& by, const notice::not_named& what);
 void say(log::logger& to, const pod_speaker& by, const notice::works_again& what);
 void say(log::logger& to, const pod_speaker& by, const notice::overtaken& what);
 void say(log::logger& to, const pod_speaker& by, const notice::failed& what);
+void say(log::logger& to, const pod_speaker& by, const notice::led_astray& what);
+
+/// "EndpointSlice db-x7k2p (endpointslice-controller.k8s.io) leads clients of Service db to
+/// 10.0.0.7, and not to the active pod alone": a slice of others.
+std::string text(const marked_object& slice);
+/// The command that ends that.
+std::string remedy_for(const marked_object& slice, std::string_view name_space);
 
 /// At the start: our ServiceAccount may not do what the settings need.
 void say_right_missing(log::logger& to, std::string_view identity, const right& what);

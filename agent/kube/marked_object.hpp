@@ -32,6 +32,10 @@ struct marked_object {
   bool is_ready = false;                 ///< a pod, by the kubelet's word
   std::vector<std::string> addresses{};  ///< ours, those of the slice's address family
 
+  // What only a slice has.
+  std::string service{};  ///< whose traffic it leads; empty if that of none
+  std::string keeper{};   ///< who writes it, by its label; empty if that is not said
+
   friend bool operator==(const marked_object&, const marked_object&) = default;
 };
 

@@ -27,6 +27,8 @@ void add_traffic(const settings::kubernetes& its, std::vector<right>& out) {
       for (const std::string_view verb : {"get", "patch"}) {
         for (const std::string& name : its.slices) out.push_back(traffic_right(its, verb, name));
       }
+      // Those of others: a list cannot be limited to names.
+      out.push_back(traffic_right(its, "list"));
   }
 }
 
@@ -70,6 +72,25 @@ std::string text(const right& what) {
   std::string out = std::string(what.verb) + " " + resource_of(what);
   if (!what.name.empty()) out.append(" ").append(what.name);
   return out.append(" in namespace ").append(what.name_space);
+}
+
+std::string text(const std::vector<right>& all) {
+  std::string out;
+  const right* before = nullptr;
+  for (const right& one : all) {
+    const bool is_same = before != nullptr && resource_of(*before) == resource_of(one) &&
+                         before->name_space == one.name_space;
+    // The same verb on another object.
+    if (is_same && before->verb == one.verb) continue;
+    if (before != nullptr) {
+      out += is_same ? ","
+                     : " " + resource_of(*before) + " in namespace " + before->name_space + "; and";
+    }
+    out.append(out.empty() ? "" : " ").append(one.verb);
+    before = &one;
+  }
+  if (before != nullptr) out += " " + resource_of(*before) + " in namespace " + before->name_space;
+  return out;
 }
 
 std::string rule_for(const right& what) {

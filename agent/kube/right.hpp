@@ -30,6 +30,10 @@ std::vector<right> rights_for(const settings::kubernetes& its, std::string_view 
 /// "patch pods/status in namespace team".
 std::string text(const right& what);
 
+/// All of them, each verb with the resource that it is for: "get, patch endpointslices in namespace
+/// team; and create events in namespace team". Those of one resource have to be beside each other.
+std::string text(const std::vector<right>& all);
+
 /// The rule that gives it, as a Role has it:
 /// `{apiGroups: [""], resources: [pods/status], verbs: [patch]}`.
 std::string rule_for(const right& what);

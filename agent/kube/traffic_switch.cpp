@@ -1,6 +1,8 @@
 #include "kube/traffic_switch.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <utility>
 
 namespace tenure::kube {
@@ -17,6 +19,14 @@ std::string words_of(const notice::failed& what) {
 
 }  // namespace
 
+std::vector<marked_object> slices_of_others(std::vector<marked_object> all,
+                                            const std::vector<std::string>& ours) {
+  std::erase_if(all, [&ours](const marked_object& one) {
+    return one.who == named::nobody || std::ranges::find(ours, one.name) != ours.end();
+  });
+  return all;
+}
+
 // --- what comes in ---------------------------------------------------------------------------
 
 void traffic_switch::want(const traffic_wish& what, traffic_effects& out) {
@@ -31,7 +41,7 @@ void traffic_switch::want(const traffic_wish& what, traffic_effects& out) {
 
 void traffic_switch::woke(const core::moment& at, traffic_effects& out) {
   if (at.now < wake_at_) return;
-  begin(stage_ == stage::idle, out);
+  begin(is_settled(), out);
 }
 
 void traffic_switch::replied(const core::moment& at, std::uint64_t number, traffic_reply what,
@@ -49,6 +59,11 @@ void traffic_switch::replied(const core::moment& at, std::uint64_t number, traff
 }
 
 void traffic_switch::answered(const traffic_request& asked, std::vector<marked_object> what) {
+  if (stage_ == stage::looking) {
+    std::ranges::move(slices_of_others(std::move(what), where_.slices),
+                      std::back_inserter(round_.astray));
+    return;
+  }
   for (marked_object& one : what) {
     std::string name = one.name;
     round_.objects.insert_or_assign(std::move(name), std::move(one));
@@ -66,6 +81,11 @@ void traffic_switch::answered(const traffic_request& asked, std::vector<marked_o
 }
 
 void traffic_switch::refused(const traffic_request& asked, api_failure why, traffic_effects& out) {
+  if (stage_ == stage::looking) {
+    // Our pod is named all the same. A right that is missing is said at the start.
+    round_.others_are_listed = false;
+    return;
+  }
   const bool is_write = asked.what == traffic_request::kind::write;
   if (is_write && why.what == api_refusal::conflict) {
     round_.was_overwritten = true;
@@ -140,6 +160,9 @@ void traffic_switch::proceed(const core::moment& at, traffic_effects& out) {
         break;
       case stage::naming:
         return end_round(at, out);
+      case stage::looking:
+        stage_ = stage::idle;
+        return say_astray(out);
       case stage::idle:
       case stage::pausing:
         return;
@@ -206,6 +229,24 @@ void traffic_switch::write_ours(traffic_effects& out) {
   }
 }
 
+void traffic_switch::list_slices(traffic_effects& out) {
+  std::set<std::string> services;
+  for (const auto& [name, one] : round_.objects) services.insert(one.service);
+  services.erase(std::string());
+  for (const std::string& one : services) {
+    stage_ = stage::looking;
+    ask({.what = traffic_request::kind::list, .object = one}, out);
+  }
+}
+
+void traffic_switch::say_astray(traffic_effects& out) {
+  if (!round_.others_are_listed) return;
+  std::string names;
+  for (const marked_object& one : round_.astray) names += one.name + " ";
+  if (std::exchange(astray_, names) == names) return;
+  out.notices.emplace_back(notice::led_astray{.by = round_.astray});
+}
+
 void traffic_switch::end_round(const core::moment& at, traffic_effects& out) {
   if (round_.was_overwritten) {
     if (++overwritings_ <= most_overwritings) return begin(round_.is_look, out);
@@ -236,9 +277,10 @@ void traffic_switch::succeed(const core::moment& at, traffic_effects& out) {
   if (wish_.what == kind::active) {
     wake_at_ = at.now + look_every;
     const bool is_new = std::exchange(named_, wish_.version) != wish_.version;
-    if (!is_new && !round_.has_changed_ours) return;
-    out.notices.emplace_back(notice::named_us{.version = wish_.version, .again = !is_new});
-    return;
+    if (is_new || round_.has_changed_ours) {
+      out.notices.emplace_back(notice::named_us{.version = wish_.version, .again = !is_new});
+    }
+    return list_slices(out);
   }
   if (round_.has_changed_ours) out.notices.emplace_back(notice::not_named{});
   if (wish_.what != kind::standby) return;

@@ -41,13 +41,13 @@ struct traffic_places {
 
 struct traffic_request {
   enum class kind : std::uint8_t {
-    list,   ///< all pods of the election
+    list,   ///< all pods of the election, or all slices of a Service
     read,   ///< one object
     write,  ///< one object, if it is still as `seen`
   };
   std::uint64_t number = 0;  ///< the reply carries it
   kind what = kind::list;
-  std::string object{};  ///< empty for a list
+  std::string object{};  ///< a list of slices: their Service; one of pods: empty
 
   // What is written.
   marked_object seen{};
@@ -57,6 +57,10 @@ struct traffic_request {
 
 /// The objects of a list, or the one that was read or written, as it is now.
 using traffic_reply = std::expected<std::vector<marked_object>, api_failure>;
+
+/// The slices of a Service that lead clients somewhere, without ours.
+std::vector<marked_object> slices_of_others(std::vector<marked_object> all,
+                                            const std::vector<std::string>& ours);
 
 namespace notice {
 
@@ -82,10 +86,15 @@ struct overtaken {
   core::version ours = core::no_version;
 };
 
+/// Slices of others lead the Service's clients elsewhere; if none, they do not any more.
+struct led_astray {
+  std::vector<marked_object> by{};
+};
+
 }  // namespace notice
 
 using traffic_notice = std::variant<notice::named_us, notice::not_named, notice::failed,
-                                    notice::works_again, notice::overtaken>;
+                                    notice::works_again, notice::overtaken, notice::led_astray>;
 
 struct traffic_effects {
   std::vector<traffic_request> requests{};
@@ -98,6 +107,8 @@ struct traffic_effects {
 ///
 /// Works in rounds: it reads the objects; it takes the name of every other pod away, and writes the
 /// version of our term on them; it names our pod. A round that fails is begun again after a pause.
+/// Where slices show it, a round that has named our pod is followed by a look at the other slices
+/// of the Service. Whose they are only people can say, so they are told.
 ///
 /// Safety rule: of two holders, that of the later term is named in the end, and from then on it
 /// alone, in any order in which the requests of both arrive. Each write relies on what was read,
@@ -134,7 +145,9 @@ class traffic_switch {
   /// True while this pod is named as the active one, as far as is known.
   [[nodiscard]] bool is_named() const { return is_named_; }
   /// True if the last wish is fulfilled.
-  [[nodiscard]] bool is_settled() const { return stage_ == stage::idle; }
+  [[nodiscard]] bool is_settled() const {
+    return stage_ == stage::idle || stage_ == stage::looking;
+  }
 
  private:
   enum class stage : std::uint8_t {
@@ -142,6 +155,7 @@ class traffic_switch {
     reading,   ///< what the objects show
     clearing,  ///< takes away what names others
     naming,    ///< writes what our own show
+    looking,   ///< all is as it should be; it is asked whether slices of others lead elsewhere
     pausing,   ///< after a failure, or because a later term has written
   };
 
@@ -149,12 +163,14 @@ class traffic_switch {
   struct round {
     std::map<std::uint64_t, traffic_request> open{};  ///< not answered yet
     std::map<std::string, marked_object> objects{};   ///< by name
+    std::vector<marked_object> astray{};              ///< slices of others that name somebody
     std::optional<notice::failed> failure{};          ///< the first one
     bool is_look = false;                             ///< it looks whether all is as it was left
     bool others_are_known = true;                     ///< false: somebody else may be named
     bool was_overwritten = false;                     ///< somebody has written since we read
     bool has_read_ours = false;                       ///< our own pod was asked for by name
     bool has_changed_ours = false;                    ///< we have named ourselves, or ceased to
+    bool others_are_listed = true;                    ///< false: a list of slices has failed
   };
 
   void begin(bool is_look, traffic_effects& out);
@@ -167,6 +183,8 @@ class traffic_switch {
   bool is_overtaken(const core::moment& at, traffic_effects& out);
   void clear_others(traffic_effects& out);
   void write_ours(traffic_effects& out);
+  void list_slices(traffic_effects& out);
+  void say_astray(traffic_effects& out);
   void end_round(const core::moment& at, traffic_effects& out);
   void succeed(const core::moment& at, traffic_effects& out);
   void fail(const core::moment& at, notice::failed how, traffic_effects& out);
@@ -187,6 +205,7 @@ class traffic_switch {
   std::uint32_t failures_ = 0;                     ///< rounds in a row
   std::uint32_t overwritings_ = 0;                 ///< likewise
   std::string said_{};                             ///< which failure was said last; empty: it works
+  std::string astray_{};                           ///< the slices of others that were said last
   core::version named_ = core::no_version;         ///< the term for which it was said
   core::version overtaken_by_ = core::no_version;  ///< likewise
   core::time_point wake_at_ = core::never;

@@ -1,18 +1,15 @@
 #include "log/logger.hpp"
 
-#include <spdlog/async.h>
-#include <spdlog/async_logger.h>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <utility>
+
+#include "base/error_text.hpp"
 #include "base/printable_text.hpp"
 #include "base/wall_time.hpp"
 
 namespace tenure::log {
 namespace {
-
-constexpr std::size_t log_queue_lines = 256;
 
 std::string escaped(std::string_view value, bool quotes) {
   return base::escaped(value, quotes ? "\"\\" : "");
@@ -20,6 +17,17 @@ std::string escaped(std::string_view value, bool quotes) {
 
 bool is_for_people(log_form form) {
   return form == log_form::text || form == log_form::coloured;
+}
+
+std::string lines_missing(log_form form, std::uint64_t lost, int error) {
+  log_field count("lost", lost);
+  count.for_programs = true;
+  return log_line(form, log_level::warn, base::wall_now_ms(),
+                  std::to_string(lost) + (lost == 1 ? " line is" : " lines are") +
+                      " missing here: " +
+                      (error == 0 ? "nobody read this log for too long"
+                                  : "this log could not be written: " + base::error_text(error)),
+                  {count});
 }
 
 }  // namespace
@@ -48,38 +56,21 @@ std::string log_line(log_form form, log_level level, std::int64_t unix_ms, std::
   return out;
 }
 
-struct logger::sink {
-  log_level least;
-  std::shared_ptr<spdlog::details::thread_pool> writer;
-  std::shared_ptr<spdlog::async_logger> logger;
-  std::function<void(const std::string&)> write{};  ///< used instead of the logger
-};
-
 logger::logger(log_form form, log_level least)
-    : sink_(std::make_unique<sink>(sink{.least = least, .writer = nullptr, .logger = nullptr})),
-      form_(form) {
-  sink_->writer = std::make_shared<spdlog::details::thread_pool>(log_queue_lines, 1);
-  sink_->logger = std::make_shared<spdlog::async_logger>(
-      "tenure", std::make_shared<spdlog::sinks::stderr_sink_mt>(), sink_->writer,
-      spdlog::async_overflow_policy::overrun_oldest);
-  sink_->logger->set_pattern("%v");
-}
+    : form_(form),
+      least_(least),
+      writer_(std::make_unique<line_writer>(STDERR_FILENO, [form](std::uint64_t lost, int error) {
+        return lines_missing(form, lost, error);
+      })) {}
 
 logger::logger(log_form form, log_level least, std::function<void(const std::string&)> write)
-    : sink_(std::make_unique<sink>(
-          sink{.least = least, .writer = nullptr, .logger = nullptr, .write = std::move(write)})),
-      form_(form) {}
-
-logger::~logger() = default;
+    : form_(form), least_(least), write_(std::move(write)) {}
 
 void logger::write(log_level level, std::string_view message,
                    std::initializer_list<log_field> fields) {
-  if (level < sink_->least) return;
-  if (sink_->write) {
-    return sink_->write(log_line(form_, level, base::wall_now_ms(), message, fields));
-  }
-  // At a level that spdlog always passes: our level is in the line.
-  sink_->logger->critical("{}", log_line(form_, level, base::wall_now_ms(), message, fields));
+  if (level < least_) return;
+  std::string line = log_line(form_, level, base::wall_now_ms(), message, fields);
+  return writer_ ? writer_->write(std::move(line)) : write_(line);
 }
 
 }  // namespace tenure::log

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "log/line_writer.hpp"
 #include "log/log_line.hpp"
 
 namespace tenure::log {
@@ -27,26 +28,26 @@ log_field coded(std::string_view key, std::string_view value);
 
 /// Lines on stderr, one per event: time, level, message, fields.
 ///
-/// A separate thread writes them, so that a slow reader of stderr cannot delay a renewal: beyond
-/// `log_queue_lines` the oldest waiting lines are dropped. Thread-safe.
+/// A `line_writer` writes them, so that a reader of stderr that is slow, hangs or is gone cannot
+/// delay a renewal. Thread-safe.
 class logger {
  public:
   logger(log_form form, log_level least);
   /// Passes each line to `write` at once instead: no thread, nothing on stderr.
   logger(log_form form, log_level least, std::function<void(const std::string&)> write);
-  ~logger();
-  logger(const logger&) = delete;
-  logger& operator=(const logger&) = delete;
 
   void write(log_level level, std::string_view message,
              std::initializer_list<log_field> fields = {});
 
   [[nodiscard]] log_form form() const { return form_; }
+  /// How many lines could not be written so far.
+  [[nodiscard]] std::uint64_t lost() const { return writer_ ? writer_->lost() : 0; }
 
  private:
-  struct sink;
-  std::unique_ptr<sink> sink_;
   log_form form_;
+  log_level least_;
+  std::unique_ptr<line_writer> writer_{};  ///< null if `write_` is used
+  std::function<void(const std::string&)> write_{};
 };
 
 /// The part of a `log_line` after its message.

@@ -131,10 +131,8 @@ void each_object(const std::vector<document>& all, auto found) {
 }  // namespace
 
 std::expected<std::vector<document>, config::problem> documents_of(const config::file& of) {
-  const config::yaml_limits limits{.bytes = max_manifest_bytes,
-                                   .nesting = max_manifest_nesting,
-                                   .has_tags = true,
-                                   .has_long_texts = true};
+  const config::yaml_limits limits{
+      .bytes = max_manifest_bytes, .nesting = max_manifest_nesting, .as_kubectl = true};
   std::vector<document> all = split(of.text);
   for (document& one : all) {
     if (says_nothing(one.text)) continue;

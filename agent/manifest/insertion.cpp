@@ -71,6 +71,7 @@ struct line_change {
   std::string above;         ///< whole lines that go in front of it, not yet marked
   std::size_t indent = 0;    ///< in front of their marks
   bool is_replaced = false;  ///< by the lines above
+  std::size_t bytes = 0;     ///< that are replaced; 0: those of the one line
   std::string words;         ///< that go into it
   std::size_t words_at = 0;  ///< offset
 };
@@ -91,10 +92,39 @@ class writer {
     if (place == no_member) return add_member(mapping, what);
     const yaml_node& key = *mapping.members[place].first;
     const yaml_node& list = *mapping.members[place].second;
+    if (list.kind == yaml_kind::mapping && !list.members.empty()) return add_members(list, what);
     if (list.kind != yaml_kind::list || list.items.empty()) {
       return replace_line(key, list.kind, what);
     }
     return list.is_flow ? add_words(list, what) : add_items(list, what);
+  }
+
+  /// Takes a member out, with all lines that its value has.
+  bool remove(const yaml_node& mapping, const std::string& key) {
+    const yaml_node& name = *mapping.members[place_of(mapping, key)].first;
+    const auto indent = indent_of(name.offset);
+    if (!indent) return no_line(name);
+    const std::string blanks(*indent, ' ');
+    const std::size_t begin = line_begin(name.offset);
+    std::size_t end = begin;
+    std::string lines;
+    std::string not_yet;
+    for (std::size_t at = begin; at < in_.text.size();) {
+      const std::string_view line = line_at(in_.text, at);
+      const std::size_t first = line.find_first_not_of(" \r\n");
+      if (at != begin && first != not_there && first <= *indent) break;
+      at += line.size();
+      not_yet += (begin == at - line.size() ? "" : blanks) + was_mark(without_end(line)) + "\n";
+      if (first == not_there) continue;  // it may be behind the value
+      lines += std::exchange(not_yet, {});
+      end = at;
+    }
+    line_change& change = changes_[begin];
+    change.above += lines;
+    change.indent = *indent;
+    change.is_replaced = true;
+    change.bytes = end - begin;
+    return true;
   }
 
   bool add_objects(const std::vector<std::string>& objects) {
@@ -118,7 +148,7 @@ class writer {
       const std::string_view line = line_at(in_.text, begin);
       out += marked(change, line);
       if (!change.is_replaced) out += with_words(change, begin, line);
-      at = begin + line.size();
+      at = begin + (change.bytes != 0 ? change.bytes : line.size());
     }
     return out + std::string(in_.text.substr(at));
   }
@@ -200,6 +230,15 @@ class writer {
     return true;
   }
 
+  bool add_members(const yaml_node& to, const addition& what) {
+    if (to.is_flow) return add_words(to, what);
+    const yaml_node& first = *to.members[0].first;
+    const auto indent = indent_of(first.offset);
+    if (!indent) return no_line(first);
+    put_above(first.offset, *indent, indented(what.items, *indent));
+    return true;
+  }
+
   bool replace_line(const yaml_node& key, yaml_kind kind, const addition& what) {
     const auto indent = indent_of(key.offset);
     const std::size_t begin = line_begin(key.offset);
@@ -217,7 +256,8 @@ class writer {
 
   bool add_words(const yaml_node& list, const addition& what) {
     const std::size_t bracket = behind_properties(in_.text, list.offset);
-    if (bracket >= in_.text.size() || in_.text[bracket] != '[' || what.words.empty()) {
+    if (bracket >= in_.text.size() ||
+        in_.text[bracket] != (list.kind == yaml_kind::list ? '[' : '{') || what.words.empty()) {
       return no_line(list);
     }
     if (line_begin(bracket) == 0 && in_.first_line > in_.begin) return no_line(list);
@@ -331,6 +371,7 @@ void add_to(yaml_node& mapping, const addition& what) {
     return;
   }
   yaml_node_ptr& old = mapping.members[place].second;
+  list->members.insert(list->members.end(), old->members.begin(), old->members.end());
   list->items.insert(list->items.end(), old->items.begin(), old->items.end());
   old = std::move(list);
 }
@@ -359,9 +400,13 @@ class comparison {
 
 std::expected<std::string, config::problem> with_additions(
     const std::string& file_name, const document& in, const workload& of,
-    const std::vector<addition>& all, const std::vector<std::string>& objects) {
+    const std::vector<addition>& all, const removal& taken,
+    const std::vector<std::string>& objects) {
   writer out(file_name, in, of);
   if (!out.add_objects(objects)) return std::unexpected(out.problem());
+  for (const std::string& key : taken.keys) {
+    if (!out.remove(node_at(*in.root, taken.mapping), key)) return std::unexpected(out.problem());
+  }
   for (const addition& one : all) {
     if (!out.add(one)) return std::unexpected(out.problem());
   }
@@ -369,17 +414,30 @@ std::expected<std::string, config::problem> with_additions(
 }
 
 yaml_node_ptr tree_with_additions(const document& in, const workload& of,
-                                  const std::vector<addition>& all,
+                                  const std::vector<addition>& all, const removal& taken,
                                   const std::vector<std::string>& objects) {
+  // What is added or taken out moves what is behind it, and with that the paths that lead through:
+  // so what is innermost comes first.
+  std::vector<const addition*> innermost_first;
+  for (const addition& one : all) innermost_first.push_back(&one);
+  std::ranges::sort(innermost_first, {}, [](const addition* one) {
+    // Those of one depth stay in their order.
+    return std::pair(-std::ssize(one->mapping), one);
+  });
   yaml_node_ptr root = in.root;
-  // A new member moves those behind it, and with them the paths that lead through them: so what is
-  // innermost comes first.
-  for (const bool innermost : {true, false}) {
-    for (const addition& one : all) {
-      if ((one.mapping.size() > of.pod.size()) != innermost) continue;
-      root = replaced(root, one.mapping, [&one](yaml_node& mapping) { add_to(mapping, one); });
+  const auto add_all = [&](bool within_what_is_taken_from) {
+    for (const addition* const one : innermost_first) {
+      if ((one->mapping.size() > taken.mapping.size()) != within_what_is_taken_from) continue;
+      root = replaced(root, one->mapping, [one](yaml_node& mapping) { add_to(mapping, *one); });
     }
-  }
+  };
+  add_all(true);
+  root = replaced(root, taken.mapping, [&taken](yaml_node& mapping) {
+    std::erase_if(mapping.members, [&taken](const auto& one) {
+      return std::ranges::count(taken.keys, one.first->scalar) > 0;
+    });
+  });
+  add_all(false);
   if (objects.empty() || of.item.empty()) return root;
   return replaced(root, std::span(of.item).first(1), [&](yaml_node& list) {
     std::vector<yaml_node_ptr> own;

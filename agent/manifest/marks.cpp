@@ -81,16 +81,15 @@ class stripper {
 
   std::optional<config::problem> skip_block(std::string_view workload) {
     const std::size_t first = number_;
-    std::string replaced;
+    std::vector<std::string_view> replaced;
     while (at_ < text_.size()) {
       const std::string_view line = next();
       if (after(line, begin_word)) break;
-      if (const auto was = after(line, was_word)) {
-        if (!replaced.empty()) break;
-        replaced = *was;
-      }
+      if (const auto was = after(line, was_word)) replaced.push_back(*was);
       if (after(line, end_word) != workload) continue;
-      if (!replaced.empty()) out_ += replaced + std::string(line.substr(without_end(line).size()));
+      for (const std::string_view one : replaced) {
+        out_.append(one).append(line.substr(without_end(line).size()));
+      }
       return std::nullopt;
     }
     return broken(first, "a mark of `tenure inject` begins what none ends");

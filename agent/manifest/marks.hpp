@@ -11,7 +11,8 @@
 /// The comments that say which lines of a manifest `tenure inject` has written, so that they can be
 /// taken out again byte for byte, without knowing anything else of the text.
 ///
-/// - Between `begin` and `end` all lines were added. `was` in between has a line that they replace.
+/// - Between `begin` and `end` all lines were added. Each `was` in between has a line that they
+/// replace.
 /// - `next line` has words that were added to the line below it, each followed by ", ".
 ///
 /// Each mark names the workload that it belongs to.

@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace tenure::manifest {
 namespace {
 
 constexpr std::uint32_t default_grace_seconds = 30;
-constexpr std::uint32_t default_drain_seconds = 20;
+/// The most and the least that the kill and the release of the lease are left.
+constexpr std::uint32_t most_rest_seconds = 10;
+constexpr std::uint32_t least_rest_seconds = 2;
 
 /// What YAML 1.1, which Kubernetes reads, does not take for text.
 constexpr std::array<std::string_view, 9> not_text{"y",   "n",    "yes",   "no",  "on",
@@ -39,8 +42,15 @@ std::string sequence_text(const std::vector<std::string>& all) {
   return "[" + base::listed(all, scalar_text) + "]";
 }
 
+/// Where the agent looks for the guard.
+std::string_view guard_folder(const pod_facts& of) {
+  return of.user_is_unknown ? "/run/tenure/guard" : "/run/tenure";
+}
+
+constexpr std::string_view run_mount = "    - {name: tenure-run, mountPath: /run/tenure}\n";
+
 /// Pod Security "restricted" admits it. Its user is that of the main container, so that the agent
-/// and the guard trust each other.
+/// and the guard trust each other; where nobody knows that user, it is the one of our image.
 std::string security_context(const pod_facts& of) {
   std::string out = "  securityContext:\n";
   if (of.user) {
@@ -56,16 +66,36 @@ std::string security_context(const pod_facts& of) {
          "    seccompProfile: {type: RuntimeDefault}\n";
 }
 
+std::string quantities_text(const quantities& all) {
+  const auto one = [](const auto& of) { return of.first + ": " + of.second; };
+  return "{" + base::listed(all, one) + "}";
+}
+
+std::string resources(const sidecar& what) {
+  return "  resources:\n    requests: " + quantities_text(what.requests) +
+         "\n    limits: " + quantities_text(what.limits) + "\n";
+}
+
 std::string install_container(const sidecar& what, const pod_facts& of) {
+  std::vector<std::string> arguments{"install", "/tenure-bin"};
+  std::string run;
+  if (of.user_is_unknown) {
+    arguments.push_back("--guard-dir=" + std::string(guard_folder(of)));
+    run = run_mount;
+  }
   return "- name: tenure-install\n  image: " + scalar_text(what.image) +
-         "\n  args: [install, /tenure-bin]\n" + security_context(of) +
-         "  volumeMounts:\n    - {name: tenure-bin, mountPath: /tenure-bin}\n";
+         "\n  args: " + sequence_text(arguments) + "\n" + resources(what) + security_context(of) +
+         "  volumeMounts:\n    - {name: tenure-bin, mountPath: /tenure-bin}\n" + run;
 }
 
 std::string agent_container(const sidecar& what, const pod_facts& of) {
   std::vector<std::string> arguments{"agent"};
   for (const std::string& one : what.settings) arguments.push_back(without_variables(one));
-  arguments.emplace_back("--guard-dir=/run/tenure");
+  for (const std::string& one : of.settings) arguments.push_back(without_variables(one));
+  if (of.probe_port != what.probe_port) {
+    arguments.push_back("--probe-listen=0.0.0.0:" + std::to_string(of.probe_port));
+  }
+  arguments.push_back("--guard-dir=" + std::string(guard_folder(of)));
   std::string out =
       "- name: tenure\n  image: " + scalar_text(what.image) +
       "\n  restartPolicy: Always\n  args: " + sequence_text(arguments) +
@@ -76,29 +106,20 @@ std::string agent_container(const sidecar& what, const pod_facts& of) {
       "    - {name: TENURE_POD_ADDRESS, valueFrom: {fieldRef: {fieldPath: status.podIPs}}}\n"
       "    - {name: TENURE_RUNTIME_DIR, value: /run/tenure/agent}\n"
       "  ports:\n    - {name: tenure-probe, containerPort: " +
-      std::to_string(what.probe_port) +
+      std::to_string(of.probe_port) +
       "}\n"
       "  startupProbe:\n"
       "    httpGet: {path: /readyz, port: tenure-probe}\n"
       "    periodSeconds: 1\n"
       "    failureThreshold: 60\n"
       "  livenessProbe:\n"
-      "    httpGet: {path: /livez, port: tenure-probe}\n"
-      "  resources:\n"
-      "    requests: {cpu: 10m, memory: 16Mi}\n"
-      "    limits: {memory: 32Mi}\n" +
-      security_context(of) + "  volumeMounts:\n    - {name: tenure-run, mountPath: /run/tenure}\n";
+      "    httpGet: {path: /livez, port: tenure-probe}\n" +
+      resources(what) + security_context(of) + "  volumeMounts:\n" + std::string(run_mount);
   for (const agent_mount& one : what.mounts) {
     out += "    - {name: " + scalar_text(one.volume) + ", mountPath: " + scalar_text(one.path) +
            ", readOnly: true}\n";
   }
   return out;
-}
-
-/// The drain, the kill and the release of the lease have to fit into what the kubelet waits.
-std::uint32_t drain_seconds(std::uint32_t grace) {
-  constexpr std::uint32_t most_for_the_rest = 10;
-  return grace - std::min(most_for_the_rest, grace / 3);
 }
 
 std::string rules_text(const rights& needs) {
@@ -115,6 +136,12 @@ std::string rules_text(const rights& needs) {
   }
   if (!needs.slices.empty()) {
     add("discovery.k8s.io", "endpointslices", needs.slices, "get, patch");
+    add("discovery.k8s.io", "endpointslices", {}, "list");
+  }
+  if (needs.labels) add("\"\"", "pods", {}, "get, list, patch");
+  if (needs.conditions) {
+    add("\"\"", "pods", {}, "get, list");
+    add("\"\"", "pods/status", {}, "patch");
   }
   if (needs.events) add("events.k8s.io", "events", {}, "create");
   return out;
@@ -144,13 +171,20 @@ std::string init_containers(const sidecar& what, const pod_facts& of) {
   return install_container(what, of) + agent_container(what, of);
 }
 
-std::vector<std::string> guard_words(const pod_facts& of) {
-  std::vector<std::string> out{"/tenure-bin/tenure", "guard", "--dir=/run/tenure"};
-  const std::uint32_t drain = drain_seconds(of.grace.value_or(default_grace_seconds));
+std::vector<std::string> drain_words(std::optional<std::uint32_t> grace_seconds) {
+  const std::uint32_t grace = grace_seconds.value_or(default_grace_seconds);
   // With no time at all, the kubelet kills everything at once.
-  if (drain != default_drain_seconds && drain != 0) {
-    out.push_back("--drain=" + std::to_string(drain) + "s");
-  }
+  if (grace == default_grace_seconds || grace == 0) return {};
+  if (grace < 2 * least_rest_seconds) return {"--drain=" + std::to_string(grace * 500) + "ms"};
+  const std::uint32_t rest = std::clamp(grace / 3, least_rest_seconds, most_rest_seconds);
+  return {"--drain=" + std::to_string(grace - rest) + "s"};
+}
+
+std::vector<std::string> guard_words(const pod_facts& of) {
+  std::vector<std::string> out{"/tenure-bin/tenure", "guard",
+                               "--dir=" + std::string(guard_folder(of))};
+  if (of.user_is_unknown) out.push_back("--agent-uid=" + std::to_string(user_of_image));
+  for (std::string& one : drain_words(of.grace)) out.push_back(std::move(one));
   out.emplace_back("--");
   return out;
 }

@@ -66,6 +66,12 @@ void write_store(const api::snapshot& seen, core::time_point now, std::string& p
             std::chrono::duration<double>(*silence).count(), page);
 }
 
+void write_log(std::uint64_t lines_lost, std::string& page) {
+  write_one(kind::counter,
+            {"tenure_log_lines_lost_total", "Lines of the log that could not be written."},
+            static_cast<double>(lines_lost), page);
+}
+
 void write_traffic(const http::traffic& api, const http::traffic& probe, std::string& page) {
   const std::array both{listener_traffic{"api", api}, listener_traffic{"probe", probe}};
   family requests{.what = {"tenure_http_requests_total",

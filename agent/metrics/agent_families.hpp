@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "api/snapshot.hpp"
@@ -13,6 +14,9 @@ void write_agent(const api::snapshot& seen, core::duration since_last_beat, std:
 
 /// Appends the state of the store's connection.
 void write_store(const api::snapshot& seen, core::time_point now, std::string& page);
+
+/// Appends how many lines of the log could not be written.
+void write_log(std::uint64_t lines_lost, std::string& page);
 
 /// Appends the traffic of the two listeners.
 void write_traffic(const http::traffic& api, const http::traffic& probe, std::string& page);

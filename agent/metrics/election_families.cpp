@@ -90,6 +90,17 @@ void stop_in(const subject& one, samples& out) {
   out.push_back(about(one, seconds(view.lease->stop_at - one.at.now).count()));
 }
 
+/// The one after the newest term that has ended.
+void last_outage(const subject& one, samples& out) {
+  if (!one.knows_holders() || !one.election.terms) return;
+  const api::term_list& all = *one.election.terms;
+  const auto ended = std::ranges::find(all.rbegin(), all.rend(), true, &api::past_term::ended);
+  if (ended == all.rend() || !ended->outage_after) return;
+  const api::outage& what = *ended->outage_after;
+  const std::int64_t ms = what.lasted_ms.value_or(one.at.unix_ms - what.from_unix_ms);
+  out.push_back(about(one, std::chrono::duration<double>(std::chrono::milliseconds(ms)).count()));
+}
+
 /// `active` is there from the start, so that its first count is visible as an increase.
 void transitions(const subject& one, samples& out) {
   bool was_active = false;
@@ -134,6 +145,11 @@ constexpr std::array families{
                      "Changes of this member's state, by the new state and its reason."},
                     kind::counter,
                     transitions},
+    election_family{{"tenure_election_last_outage_seconds",
+                     "How long no member was active after the newest ended term, or has not been "
+                     "until now; absent if it is not known."},
+                    kind::gauge,
+                    last_outage},
     election_family{{"tenure_lease_stop_in_seconds",
                      "Time until this member stops if no further renewal is acknowledged; absent "
                      "while it holds nothing."},

@@ -170,7 +170,8 @@ void instruments::wall_clock_jumped() {
   wall_jumps_.add();
 }
 
-std::string instruments::page(const api::published& from, const clock_reader& at) {
+std::string instruments::page(const api::published& from, const clock_reader& at,
+                              std::uint64_t log_lines_lost) {
   std::string out;
   out.reserve(room_for(last_page_bytes_));
   const auto seen = from.current();
@@ -181,6 +182,7 @@ std::string instruments::page(const api::published& from, const clock_reader& at
   write_agent(*seen, std::max(core::duration::zero(), now - from.last_beat()), out);
   write_store(*seen, now, out);
   write_elections(*seen, at, out);
+  write_log(log_lines_lost, out);
   write_traffic(api_traffic_, probe_traffic_, out);
   write_process(out);
   last_page_bytes_ = out.size();

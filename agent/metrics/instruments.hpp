@@ -72,7 +72,8 @@ class instruments {
   http::traffic& probe_traffic() { return probe_traffic_; }
 
   /// All metrics, in Prometheus' text format. Takes the snapshot before it reads the clock.
-  [[nodiscard]] std::string page(const api::published& from, const clock_reader& at);
+  [[nodiscard]] std::string page(const api::published& from, const clock_reader& at,
+                                 std::uint64_t log_lines_lost);
 
  private:
   registry kept_;

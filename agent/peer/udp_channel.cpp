@@ -75,8 +75,9 @@ class udp_channel final : public channel {
     }
 
     void received(std::size_t size) {
-      if (rate.take(loop.now(), 1) > core::duration::zero()) return;
-      if (const auto what = decode({datagram.data(), size})) heard(*what);
+      // Junk takes no token from words.
+      const auto what = decode({datagram.data(), size});
+      if (what && rate.admits(loop.now())) heard(*what);
     }
 
     http::asio_loop& loop;

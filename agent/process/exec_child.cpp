@@ -1,6 +1,7 @@
 #include "process/exec_child.hpp"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -33,6 +34,13 @@ constexpr std::array<unsigned long, 4> default_action{};
 
 }  // namespace
 
+bool may_signal_all() {
+  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};
+  return ::syscall(SYS_capget, &header, sets.data()) == 0 &&
+         (sets[CAP_TO_INDEX(CAP_KILL)].effective & CAP_TO_MASK(CAP_KILL)) != 0;
+}
+
 bool set_up_child(const exec_request& what, pid_t parent, const std::optional<rlimit>& limit) {
   bare_call(SYS_setpgid, 0, 0);
   // Every signal is still blocked here, including SIGTTOU, which would otherwise stop us.
@@ -45,6 +53,7 @@ bool set_up_child(const exec_request& what, pid_t parent, const std::optional<rl
     // The parent may have died before prctl took effect.
     if (bare_call(SYS_getppid) != parent) return false;
   }
+  if (what.gains_no_privileges) bare_call(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   for (const int fd : what.inherits) {
     if (fd >= 0) bare_call(SYS_fcntl, fd, F_SETFD, 0);
   }

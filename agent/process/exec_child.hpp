@@ -18,12 +18,17 @@ struct exec_request {
   bool dies_with_us = false;       ///< SIGKILL it when the calling thread ends
   bool takes_terminal = false;     ///< hand the terminal on stdin to its process group
   bool keeps_hup_ignored = false;  ///< we were started under nohup
+  /// No program that it executes becomes another user or gets capabilities (PR_SET_NO_NEW_PRIVS).
+  bool gains_no_privileges = false;
   /// Descriptors that the child inherits besides 0, 1, 2; -1: none.
   std::array<int, 3> inherits{-1, -1, -1};
   /// Receives the errno of a failed exec. A close-on-exec pipe: end of file means that the program
   /// was executed. -1: not reported.
   int error_pipe = -1;
 };
+
+/// True if we may signal the processes of all users (CAP_KILL). Allocates nothing.
+[[nodiscard]] bool may_signal_all();
 
 /// Forks and executes. The child leads a process group of its own, blocks no signal and handles all
 /// of them by default. Returns its id, or -1 with errno set. Allocates nothing in either process.

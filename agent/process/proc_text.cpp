@@ -1,7 +1,6 @@
 #include "process/proc_text.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -57,18 +56,6 @@ std::optional<process_users> users_of(pid_t pid) {
     return std::nullopt;
   }
   return out;
-}
-
-std::expected<std::string_view, base::flaw> read_file(const char* path, const base::demands& asked,
-                                                      std::span<char> room, timespec& written) {
-  const auto fd = base::open_trusted(AT_FDCWD, path, O_RDONLY, asked);
-  if (!fd) return std::unexpected(fd.error());
-  struct stat about{};
-  if (::fstat(fd->get(), &about) != 0) return std::unexpected(base::flaw{.error = errno});
-  written = about.st_mtim;
-  const auto text = read_all(fd->get(), room);
-  if (!text) return std::unexpected(base::flaw{.error = text.error()});
-  return *text;
 }
 
 }  // namespace tenure::process

@@ -2,13 +2,10 @@
 
 #include <sys/types.h>
 
-#include <ctime>
 #include <expected>
 #include <optional>
 #include <span>
 #include <string_view>
-
-#include "base/trusted_open.hpp"
 
 namespace tenure::process {
 
@@ -32,11 +29,5 @@ struct process_users {
 
 /// Nothing if the process is gone or hidden from us. Allocates nothing.
 [[nodiscard]] std::optional<process_users> users_of(pid_t pid);
-
-/// The text of a file that meets the demands, read into `room`, and when it was written.
-[[nodiscard]] std::expected<std::string_view, base::flaw> read_file(const char* path,
-                                                                    const base::demands& asked,
-                                                                    std::span<char> room,
-                                                                    timespec& written);
 
 }  // namespace tenure::process

@@ -1,6 +1,5 @@
 #include "process/program_starter.hpp"
 
-#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -21,12 +20,6 @@ namespace {
 constexpr std::size_t stack_bytes = 64 * 1024;
 constexpr const char* shell = "/bin/sh";
 constexpr std::string_view default_path = "/bin:/usr/bin";
-/// ThreadSanitizer keeps notes of a thread in its memory, and a child's calls would be among them.
-#if __has_feature(thread_sanitizer)
-constexpr int sharing = 0;
-#else
-constexpr int sharing = CLONE_VM;
-#endif
 
 /// Where execvp looks for the program.
 std::vector<std::string> paths_to(const std::string& program) {
@@ -64,7 +57,7 @@ pid_t program_starter::start(const exec_request& what) {
   file_limit_ = base::file_limit_of_programs();
   parent_ = ::getpid();
   const pid_t child =
-      ::clone(&program_starter::run, stack_.get() + stack_bytes, sharing | SIGCHLD, this);
+      ::clone(&program_starter::run, stack_.get() + stack_bytes, shares_memory | SIGCHLD, this);
   // In both processes, so that the group exists whichever of them runs first.
   if (child > 0) ::setpgid(child, child);
   return child;

@@ -42,13 +42,13 @@ std::array<char, N> line_of(pid_t pid, const char* file) {
   return out;
 }
 
-bool came_out_of(const process_stat& one, pid_t ancestor, pid_t except,
+bool came_out_of(const process_stat& one, pid_t ancestor, std::span<const pid_t> except,
                  const process_scan& processes) {
   // A longer chain is one that changes while we follow it.
   constexpr int most_steps = 256;
   pid_t at = one.pid;
   pid_t parent = one.parent;
-  for (int step = 0; step < most_steps && at != except; ++step) {
+  for (int step = 0; step < most_steps && std::ranges::find(except, at) == except.end(); ++step) {
     if (parent == ancestor) return true;
     if (parent <= 1) return false;
     const auto next = processes.look_up(parent);
@@ -80,7 +80,7 @@ std::uint64_t ticks_since_boot() {
 }
 
 /// True if a descendant has started, or may have, since this call began.
-bool kill_once(pid_t ancestor, pid_t except, process_scan& processes) {
+bool kill_once(pid_t ancestor, std::span<const pid_t> except, process_scan& processes) {
   const std::uint64_t began = ticks_since_boot();
   bool fresh = false;
   processes.rewind();
@@ -111,7 +111,7 @@ void survivors::count(const process_scan& processes, pid_t one) {
   if (text(where) == "0") where = {};
 }
 
-survivors living_descendants(pid_t ancestor, pid_t except) {
+survivors living_descendants(pid_t ancestor, std::span<const pid_t> except) {
   survivors out;
   process_scan processes;
   if (!processes.open()) return out;
@@ -121,7 +121,7 @@ survivors living_descendants(pid_t ancestor, pid_t except) {
   return out;
 }
 
-void kill_descendants(pid_t ancestor, pid_t except) {
+void kill_descendants(pid_t ancestor, std::span<const pid_t> except) {
   process_scan processes;
   if (!processes.open()) return;
   // A process that got SIGKILL cannot fork, so in the end none is left to fork.

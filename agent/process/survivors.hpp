@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "process/process_scan.hpp"
@@ -32,15 +33,15 @@ struct survivors {
   [[nodiscard]] bool all_stuck() const { return left > 0 && stuck == left; }
 };
 
-/// Sends SIGKILL to all descendants of `ancestor`, except to `except` (0: nobody) and its
+/// Sends SIGKILL to all descendants of `ancestor`, except to those in `except` and their
 /// descendants.
 ///
 /// Reaches what signals to children and their groups do not: a process below one that hangs in the
 /// kernel keeps its parent, perhaps in a session of its own, and runs on.
-void kill_descendants(pid_t ancestor, pid_t except);
+void kill_descendants(pid_t ancestor, std::span<const pid_t> except);
 
 /// The living processes that `kill_descendants` would kill.
-[[nodiscard]] survivors living_descendants(pid_t ancestor, pid_t except);
+[[nodiscard]] survivors living_descendants(pid_t ancestor, std::span<const pid_t> except);
 
 /// The text up to the first zero.
 template <std::size_t N>

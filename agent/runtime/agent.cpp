@@ -1,11 +1,10 @@
 #include "runtime/agent.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
-#include "base/boot_time.hpp"
 #include "base/number_text.hpp"
-#include "base/wall_time.hpp"
 #include "kube/wish_of.hpp"
 #include "runtime/exit_status.hpp"
 #include "runtime/lines.hpp"
@@ -16,6 +15,8 @@ namespace {
 
 /// Between attempts to open a store on which an earlier agent's workload depends.
 constexpr core::duration open_pause = std::chrono::milliseconds(200);
+
+constexpr core::duration listen_again_after = std::chrono::seconds(1);
 
 /// How long the store may take to remove our name at the end, and Kubernetes to show that this pod
 /// is not active any more.
@@ -46,8 +47,12 @@ agent::agent(agent_options options, surroundings& on, log::logger& to,
       instruments_({.when = options_.settings.timing,
                     .has_health = options_.settings.health.is_checked(),
                     .has_traffic = options_.settings.kubernetes.writes_traffic()}),
-      shown_(published_, base::hex(on.loop().random_bits()), options_.settings.identity,
-             options_.settings.store, options_.settings.elections, !options_.settings.observe),
+      shown_(published_,
+             {.agent = base::hex(on.loop().random_bits()),
+              .identity = options_.settings.identity,
+              .store = options_.settings.store,
+              .started_unix_ms = on.read_clocks().unix_ms()},
+             options_.settings.elections, !options_.settings.observe),
       workload_(make_workload_mode({.settings = options_.settings,
                                     .session = options_.session,
                                     .election = options_.settings.elections.front(),
@@ -69,7 +74,10 @@ agent::agent(agent_options options, surroundings& on, log::logger& to,
                     [this](const core::command::stop_workload& what) {
                       return workload_->way_to_stop(what);
                     },
-                .watch_works = [this] { store_reached(store_->describe()); }}),
+                .watch_works =
+                    [this] {
+                      if (!store_reached_) store_reached(store_->describe());
+                    }}),
       driver_(on.loop(), [this] { return machine_.read_clocks(); }, options_.settings.timing,
               {.workload = *workload_, .listener = reports_, .host = *this}),
       fresh_reads_(on.loop()),
@@ -79,7 +87,8 @@ agent::agent(agent_options options, surroundings& on, log::logger& to,
                .driver = driver_,
                .reports = reports_,
                .shown = shown_}),
-      opening_(on.loop()) {
+      opening_(on.loop()),
+      listening_(on.loop()) {
   if (workload_->has_guard()) instruments_.add_guard();
   if (!workload_->owns_workload()) shown_.clients_are_the_workload();
   workload_->drive_by(driver_);
@@ -145,7 +154,7 @@ void agent::try_store() {
   with.notes = [this](const stores::notice& what) {
     say_store_notice(log_, options_.settings.store, what);
   };
-  if (!open_channel(with)) return end(exit_failed);
+  open_channel(with);
   auto made = machine_.make_store(std::move(with));
   if (!made) return store_failed_to_open(made.error());
   store_ = make_metered_store(std::move(*made), instruments_, machine_.loop());
@@ -154,20 +163,18 @@ void agent::try_store() {
   });
 }
 
-/// False, after logging why, if it cannot be opened. It stays open for the next try.
-bool agent::open_channel(stores::setup& with) {
+/// It stays open for the next try. Without it, hand-overs wait for the store.
+void agent::open_channel(stores::setup& with) {
   const auto& at = options_.settings.peer_listen.at;
-  if (!at || !with.announce) return true;
+  if (!at || !with.announce) return;
   if (!channel_) {
     auto opened = machine_.open_channel(*at, [this](const core::word& what) {
       if (!store_ || ended_) return;
-      say_word_heard(log_, what);
-      store_->hear(what);
+      const auto& ours = options_.settings.elections;
+      if (std::ranges::find(ours, what.election, &settings::election::name) == ours.end()) return;
+      say_word_heard(log_, what, store_->hear(what));
     });
-    if (!opened) {
-      say_cannot_hear_peers(log_, opened.error());
-      return false;
-    }
+    if (!opened) return say_cannot_hear_peers(log_, opened.error());
     channel_ = std::move(*opened);
   }
   with.peer_address = channel_->address();
@@ -175,7 +182,6 @@ bool agent::open_channel(stores::setup& with) {
     channel_->tell(to, what);
     say_word_told(log_, what, to);
   };
-  return true;
 }
 
 /// Ending now would also end the workload that was found, and its lease may still be confirmed.
@@ -261,16 +267,42 @@ void agent::begin_elections() {
   driver_.begin(*store_, std::move(all), first);
 }
 
+/// A workload that was left running does not pay for a port that somebody has taken meanwhile.
 bool agent::serve() {
-  agent_listeners& at = machine_.asked_by();
-  if (at.is_open()) return true;
-  return at.open(
+  if (machine_.asked_by().is_open()) return true;
+  const auto open = listen();
+  if (open) return true;
+  if (!runs_found()) {
+    say_cannot_listen(log_, open.error());
+    return false;
+  }
+  if (std::exchange(cannot_listen_, open.error()) != open.error()) {
+    say_cannot_listen_yet(log_, open.error());
+  }
+  listening_.after(listen_again_after, [this] {
+    if (!serve()) end(exit_failed);
+  });
+  return true;
+}
+
+/// True while the workload that the agent before has left may run.
+bool agent::runs_found() const {
+  if (!left_.found || left_.found->ended) return false;
+  if (!driver_.begun()) return true;
+  const core::election& its = elections().at(core::election_index{0});
+  return its.adopting() || its.holding();
+}
+
+std::expected<void, std::string> agent::listen() {
+  return machine_.asked_by().open(
       {.published = published_,
        .metrics =
            [this] {
-             return instruments_.page(published_, [] {
-               return api::instant{.now = base::boot_now(), .unix_ms = base::wall_now_ms()};
-             });
+             const auto at = [this] {
+               const base::clock_reading read = machine_.read_clocks();
+               return api::instant{.now = read.boot, .unix_ms = read.unix_ms()};
+             };
+             return instruments_.page(published_, at, log_.lost());
            },
        .api_traffic = &instruments_.api_traffic(),
        .probe_traffic = &instruments_.probe_traffic(),
@@ -370,6 +402,7 @@ void agent::end(int status, bool as_workload) {
   workload_->bye(as_workload ? std::nullopt : std::optional(status));
   driver_.end();
   opening_.cancel();
+  listening_.cancel();
   // Before the server waits for answers that only this thread can give.
   fresh_reads_.close();
   orders_.close();

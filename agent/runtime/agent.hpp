@@ -50,7 +50,9 @@ class agent final : private election_host, private workload_host {
 
  private:
   void try_store();
-  bool open_channel(stores::setup& with);
+  void open_channel(stores::setup& with);
+  [[nodiscard]] std::expected<void, std::string> listen();
+  [[nodiscard]] bool runs_found() const;
   void store_failed_to_open(const stores::open_error& why);
   void store_opened(std::expected<stores::description, stores::open_error> what);
   void store_reached(const stores::description& what);
@@ -95,6 +97,8 @@ class agent final : private election_host, private workload_host {
   std::unique_ptr<kube::announcer> announcer_;  ///< null: Kubernetes is told nothing
 
   base::timer opening_;               ///< the next attempt to open the store after a failure
+  base::timer listening_;             ///< the next attempt to listen
+  std::string cannot_listen_;         ///< why the last one failed
   log::repeats failures_;             ///< how often these attempts have failed
   workload::guard_ready left_;        ///< by earlier agents
   std::int64_t started_unix_ms_ = 0;  ///< by the wall clock

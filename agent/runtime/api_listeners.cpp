@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <map>
+
 #include "api/token.hpp"
 #include "base/boot_time.hpp"
 #include "base/file_limit.hpp"
@@ -21,7 +23,7 @@ constexpr std::size_t other_descriptors = 128;
 
 }  // namespace
 
-bool api_listeners::open(served_agent what) {
+std::expected<void, std::string> api_listeners::open(served_agent what) {
   told_api_port_ = what.told_api_port;
   const settings::agent& s = settings_;
   api::service_settings with;
@@ -39,17 +41,26 @@ bool api_listeners::open(served_agent what) {
   const api::clocks time{.boot = base::boot_now, .unix_ms = base::wall_now_ms};
 
   auto started = api::service::start(what.published, with, time, what.fresh, what.control);
+  std::map<api::listener, std::string> taken;
   while (!started && give_way(started.error(), with)) {
+    if (started.error().kind == http::listen_failure::in_use) {
+      taken.insert_or_assign(started.error().which, started.error().text);
+    }
     started = api::service::start(what.published, with, time, what.fresh, what.control);
   }
-  if (!started) {
-    say_cannot_listen(log_, started.error().text);
-    return false;
-  }
+  if (!started) return std::unexpected(started.error().text);
   service_ = std::move(*started);
   const auto shown = [](const std::optional<settings::listen_address>& a) {
     return a ? settings::text(*a) : std::string("off");
   };
+  for (const auto& [which, why] : taken) {
+    if (which == api::listener::api && with.api->port == 0) {
+      say_port_taken(log_, "--listen", shown(s.listen.at), shown(service_->api_address()), why);
+    } else if (which == api::listener::probe && with.probe->port == 0) {
+      say_port_taken(log_, "--probe-listen", shown(s.probe_listen.at),
+                     shown(service_->probe_address()), why);
+    }
+  }
   const auto shown_path = [](const std::string& path) { return path.empty() ? "off" : path; };
   say_listening(log_,
                 {.api = shown(service_->api_address()),
@@ -66,7 +77,7 @@ bool api_listeners::open(served_agent what) {
     if (!token) say_token_unreadable(log_, token.error());
   }
   if (what.workload_found) say_if_moved();
-  return true;
+  return {};
 }
 
 /// A port that somebody has chosen is that one.
@@ -102,7 +113,6 @@ bool api_listeners::give_way(const api::service_error& why, api::service_setting
   if (given || why.kind != http::listen_failure::in_use) return false;
   settings::listen_address& where = is_api ? *with.api : *with.probe;
   if (where.port == 0) return false;
-  say_port_taken(log_, is_api ? "api" : "probe", why.text);
   where.port = 0;
   return true;
 }

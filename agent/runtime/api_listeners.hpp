@@ -18,7 +18,7 @@ class api_listeners final : public agent_listeners {
   /// Both outlive it.
   api_listeners(const settings::agent& with, log::logger& to) : settings_(with), log_(to) {}
 
-  bool open(served_agent what) override;
+  std::expected<void, std::string> open(served_agent what) override;
   [[nodiscard]] bool is_open() const override { return service_ != nullptr; }
   [[nodiscard]] std::optional<settings::listen_address> api_address() const override {
     return service_ ? service_->api_address() : std::nullopt;

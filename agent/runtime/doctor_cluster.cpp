@@ -1,8 +1,8 @@
+#include <algorithm>
 #include <memory>
 #include <string_view>
 #include <utility>
 
-#include "base/list_text.hpp"
 #include "http/client/http_network.hpp"
 #include "kube/codec.hpp"
 #include "runtime/doctor_examination.hpp"
@@ -24,6 +24,7 @@ class cluster_examination {
 
   void run() {
     look_at_rights();
+    look_at_slices();
     look_at_pod();
   }
 
@@ -39,6 +40,8 @@ class cluster_examination {
   void look_at_rights();
   void check_rights(kube::api_server& whom, const std::string& who,
                     const std::vector<kube::right>& all);
+  void look_at_slices();
+  kube::traffic_reply slices(kube::api_server& whom, const kube::traffic_request& what);
   void look_at_pod();
   void look_at_roll_outs(kube::api_server& whom, const kube::pod_view& pod);
   std::expected<std::optional<kube::workload_view>, api_failure> workload_of(
@@ -120,9 +123,45 @@ void cluster_examination::check_rights(kube::api_server& whom, const std::string
     if (!*has_it) with_.out.push_back(right_finding(one));
   }
   if (!has_all) return;
-  with_.add("rights", verdict::ok,
-            who + " may " + base::listed(all, &kube::right::verb) + " " +
-                std::string(all.front().resource) + " in namespace " + all.front().name_space);
+  with_.add("rights", verdict::ok, who + " may " + kube::text(all));
+}
+
+kube::traffic_reply cluster_examination::slices(kube::api_server& whom,
+                                                const kube::traffic_request& what) {
+  const kube::traffic_terms terms{.its = with_.of.kubernetes,
+                                  .election = with_.of.elections.front().name};
+  api_reply reply = ask(whom, kube::request_for(what, terms, 0));
+  if (!reply) return std::unexpected(std::move(reply.error()));
+  auto read = kube::read_reply(what, *reply, terms);
+  if (!read) return std::unexpected(api_failure{.why = read.error()});
+  return std::move(*read);
+}
+
+/// Where do the clients of the Service go?
+void cluster_examination::look_at_slices() {
+  using kind = kube::traffic_request::kind;
+  const settings::kubernetes& its = with_.of.kubernetes;
+  if (its.traffic != settings::traffic::endpoints || !is_in_pod()) return;
+  const auto cluster = api_of_pod();
+  if (!cluster) return;
+  std::vector<kube::marked_object> others;
+  for (const std::string& name : its.slices) {
+    const auto ours = slices(*cluster, {.what = kind::read, .object = name});
+    const auto all =
+        ours ? slices(*cluster, {.what = kind::list, .object = ours->front().service}) : ours;
+    if (!all) {
+      return with_.add("traffic", verdict::skip,
+                       "where the Service of EndpointSlice " + name +
+                           " leads its clients is not known: " + all.error().why);
+    }
+    if (const std::string& flaw = ours->front().flaw; !flaw.empty()) {
+      return with_.add("traffic", verdict::bad, flaw);
+    }
+    for (const kube::marked_object& one : kube::slices_of_others(*all, its.slices)) {
+      if (std::ranges::find(others, one) == others.end()) others.push_back(one);
+    }
+  }
+  with_.add(slice_findings(its, others));
 }
 
 /// What only the spec of the pod tells.

@@ -7,6 +7,7 @@
 #include "base/list_text.hpp"
 #include "base/number_text.hpp"
 #include "core/timing.hpp"
+#include "kube/lines.hpp"
 #include "settings/store_kind.hpp"
 
 namespace tenure::runtime {
@@ -177,7 +178,7 @@ finding budget_finding(const settings::agent& of, const stores::description& sto
   return out;
 }
 
-std::vector<finding> election_findings(const settings::election& one, bool observes,
+std::vector<finding> election_findings(const settings::election& one,
                                        const core::observation& seen) {
   std::vector<finding> out;
   std::string text = one.name + ": " + holders_text(seen);
@@ -185,15 +186,17 @@ std::vector<finding> election_findings(const settings::election& one, bool obser
     text += "; members " + base::listed(*seen.members, &core::member::identity);
   }
   out.push_back({.check = "holder", .text = std::move(text)});
-  if (seen.agreed.slots != 0 && seen.agreed.slots != one.slots) {
-    const std::string agreed = std::to_string(seen.agreed.slots);
+  const auto keepers = core::keepers_of_slots(seen, "");
+  if (seen.agreed.slots != 0 && seen.agreed.slots != one.slots && !keepers.empty()) {
     out.push_back({.check = "slots",
-                   .result = observes ? verdict::warn : verdict::bad,
-                   .text = one.name + " has " + agreed + " in the store and " +
-                           std::to_string(one.slots) +
-                           " in these settings, so a member with them does not campaign",
-                   .action = "set slots to " + agreed + " here, or say: tenure set " + one.name +
-                             " --slots " + std::to_string(one.slots)});
+                   .result = verdict::warn,
+                   .text = one.name + " has " + std::to_string(seen.agreed.slots) +
+                           " in the store and " + std::to_string(one.slots) +
+                           " in these settings; a member with them waits until those that hold or "
+                           "have the number in the store have gone: " +
+                           base::listed(keepers),
+                   .action = "restart these with the new number, or set slots to " +
+                             std::to_string(seen.agreed.slots) + " here"});
   }
   const core::version from = seen.agreed.versions_from;
   const core::version released = seen.last_release ? seen.last_release->version : core::no_version;
@@ -233,11 +236,29 @@ finding clock_finding(std::string_view server, std::chrono::milliseconds ahead,
 
 finding right_finding(const kube::right& what) {
   const bool is_event = what.resource == "events";
+  const bool is_look = what.resource == "endpointslices" && what.verb == "list";
   return {.check = "rights",
-          .result = is_event ? verdict::warn : verdict::bad,
+          .result = is_event || is_look ? verdict::warn : verdict::bad,
           .text = "lacks the right to " + kube::text(what),
           .action = "add to its Role: " + kube::rule_for(what) + " (docs/" +
                     (what.resource == "leases" ? "kubernetes.md#permissions)" : "traffic.md)")};
+}
+
+std::vector<finding> slice_findings(const settings::kubernetes& its,
+                                    const std::vector<kube::marked_object>& of_others) {
+  std::vector<finding> out;
+  for (const kube::marked_object& one : of_others) {
+    out.push_back({.check = "traffic",
+                   .result = verdict::bad,
+                   .text = kube::text(one),
+                   .action = kube::remedy_for(one, its.pod_namespace)});
+  }
+  if (out.empty()) {
+    out.push_back({.check = "traffic",
+                   .result = verdict::ok,
+                   .text = "no EndpointSlice of others leads clients elsewhere"});
+  }
+  return out;
 }
 
 std::vector<finding> pod_findings(const settings::agent& of, const pod_view& pod) {

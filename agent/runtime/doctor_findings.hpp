@@ -8,6 +8,7 @@
 
 #include "core/clock.hpp"
 #include "core/vocabulary.hpp"
+#include "kube/marked_object.hpp"
 #include "kube/pod_view.hpp"
 #include "kube/right.hpp"
 #include "settings/agent.hpp"
@@ -39,7 +40,7 @@ struct finding {
 finding budget_finding(const settings::agent& of, const stores::description& store);
 
 /// Who holds this election, and whether a member with these settings may campaign.
-std::vector<finding> election_findings(const settings::election& one, bool observes,
+std::vector<finding> election_findings(const settings::election& one,
                                        const core::observation& seen);
 
 /// How far a server's clock is from ours. `round_trip`: how long the request took.
@@ -48,6 +49,10 @@ finding clock_finding(std::string_view server, std::chrono::milliseconds ahead,
 
 /// The right is missing.
 finding right_finding(const kube::right& what);
+
+/// Where other slices than ours lead the clients of our Service.
+std::vector<finding> slice_findings(const settings::kubernetes& its,
+                                    const std::vector<kube::marked_object>& of_others);
 
 /// What the spec of the pod means for a member with these settings, but for roll-outs.
 std::vector<finding> pod_findings(const settings::agent& of, const kube::pod_view& pod);

@@ -49,6 +49,7 @@ class store_examination {
   void look_at_store();
   [[nodiscard]] bool has_file();
   [[nodiscard]] readings read_all(stores::store& in);
+  [[nodiscard]] std::string why_not_watched(stores::store& in);
   void look_at_elections(stores::store& in);
   void note_store(const stores::description& what, core::duration answer);
   void look_at_endpoints();
@@ -88,16 +89,20 @@ bool store_examination::has_file() {
 
 void store_examination::look_at_store() {
   if (kind_->is_file() && !has_file()) return;
-  auto made = stores::make_store(with_.loop, {.kind = with_.of.store,
-                                              .endpoints = with_.of.endpoints,
-                                              .identity = own_name,
-                                              .session = base::random_hex(16),
-                                              .ttl = with_.of.timing.ttl,
-                                              .elections = with_.of.elections,
-                                              .announce = false,
-                                              .secure = with_.of.secure,
-                                              .name_space = with_.of.name_space,
-                                              .consul = with_.of.consul});
+  stores::setup setup{.kind = with_.of.store,
+                      .endpoints = with_.of.endpoints,
+                      .identity = own_name,
+                      .session = base::random_hex(16),
+                      .ttl = with_.of.timing.ttl,
+                      .elections = with_.of.elections,
+                      .announce = false,
+                      .secure = with_.of.secure,
+                      .name_space = with_.of.name_space,
+                      .consul = with_.of.consul};
+  setup.notes = [this](const stores::notice& what) {
+    if (what.is_trouble) with_.add("store", verdict::bad, what.text);
+  };
+  auto made = stores::make_store(with_.loop, std::move(setup));
   if (!made) return with_.add("store", verdict::bad, std::move(made.error().text));
   using opening = std::expected<stores::description, stores::open_error>;
   const auto opened = with_.outcome_of<opening>([&](auto done) { (*made)->open(std::move(done)); });
@@ -133,6 +138,30 @@ store_examination::readings store_examination::read_all(stores::store& in) {
   return out;
 }
 
+/// Why the store's watch shows nothing; empty if it does. A member does not campaign before its
+/// watch has shown the election, so one that can be read alone is of no use.
+std::string store_examination::why_not_watched(stores::store& in) {
+  struct sighting {
+    bool is_shown = false;
+    std::string why_not = "it has shown nothing within " + spoken(doctor_patience);
+  };
+  // Shared, as the watch stays open.
+  const auto seen = std::make_shared<sighting>();
+  in.watch(core::election_index{0},
+           [seen](const std::variant<core::observation, stores::unknown>& what) {
+             if (const auto* const broken = std::get_if<stores::unknown>(&what)) {
+               seen->why_not = broken->why;
+             } else {
+               seen->is_shown = true;
+             }
+           });
+  bool is_over = false;
+  base::timer patience(with_.loop);
+  patience.after(doctor_patience, [&] { is_over = true; });
+  with_.turn_until([&] { return seen->is_shown || is_over; });
+  return seen->is_shown ? std::string() : seen->why_not;
+}
+
 void store_examination::look_at_elections(stores::store& in) {
   const std::size_t count = with_.of.elections.size();
   const readings seen = read_all(in);
@@ -144,11 +173,18 @@ void store_examination::look_at_elections(stores::store& in) {
                          with_.of.elections[i].name + ": " + failure->why);
   }
   note_store(in.describe(), seen.answer);
+  if (std::string why = why_not_watched(in); !why.empty()) {
+    with_.add("store", verdict::bad,
+              std::string(kind_->title) + " at " + place() +
+                  " can be read and not watched, so no member would campaign: " + why,
+              "let the members reach the servers directly, or through a proxy that passes on each "
+              "part of a request and of a reply at once");
+  }
   std::size_t held = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const auto& one = std::get<core::observation>(seen.all[i]);
     held += one.holders.empty() ? 0 : 1;
-    auto all = election_findings(with_.of.elections[i], with_.of.observe, one);
+    auto all = election_findings(with_.of.elections[i], one);
     if (count > most_elections) {
       std::erase_if(all, [](const finding& f) { return f.result == verdict::ok; });
     }

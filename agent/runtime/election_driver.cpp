@@ -49,6 +49,7 @@ election_driver::election_driver(base::event_loop& on, clock_reader clocks,
 
 void election_driver::begin(stores::store& of, std::vector<core::election_settings> elections,
                             const beginning& first) {
+  busy_ = true;
   store_ = &of;
   watches_.begin(elections.size());
   for (core::election_settings& one : elections) group_.add(std::move(one));
@@ -58,9 +59,6 @@ void election_driver::begin(stores::store& of, std::vector<core::election_settin
     }
   }
   carry_out();
-  for (const auto& [which, what] : std::exchange(early_, {})) {
-    which ? feed(*which, what) : feed_all(what);
-  }
 }
 
 void election_driver::end() {
@@ -71,22 +69,24 @@ void election_driver::end() {
 // --- what comes in ---------------------------------------------------------------------------
 
 void election_driver::feed(core::election_index which, const core::election_event& what) {
-  if (ended_) return;
-  if (!begun()) {
-    early_.emplace_back(which, what);
-    return;
-  }
-  step(which, what);
-  carry_out();
+  take(which, what);
 }
 
 void election_driver::feed_all(const core::election_event& what) {
+  take(std::nullopt, what);
+}
+
+void election_driver::take(std::optional<core::election_index> which,
+                           const core::election_event& what) {
   if (ended_) return;
-  if (!begun()) {
-    early_.emplace_back(std::nullopt, what);
+  if (!begun() || busy_) {
+    waiting_.emplace_back(which, what);
     return;
   }
-  for (std::uint32_t i = 0; i < group_.size(); ++i) step(core::election_index{i}, what);
+  busy_ = true;
+  for (std::uint32_t i = 0; i < group_.size(); ++i) {
+    if (!which || *which == core::election_index{i}) step(core::election_index{i}, what);
+  }
   carry_out();
 }
 
@@ -99,6 +99,7 @@ void election_driver::step(core::election_index which, const core::election_even
 }
 
 void election_driver::turn() {
+  busy_ = true;
   for (const core::election_index which : watches_.take(loop_.now())) open_watch(which);
   group_.wake(moment(), effects_);
   carry_out();
@@ -121,9 +122,10 @@ void election_driver::watch_says(core::election_index which,
 // --- what goes out ---------------------------------------------------------------------------
 
 void election_driver::carry_out() {
+  busy_ = true;
   // Before a workload is started or asked to stop.
   if (!effects_.commands.empty()) with_.workload.show(group_);
-  // Nothing below calls back from within the call, so the list cannot grow meanwhile.
+  // The list does not grow meanwhile: what is fed from within waits.
   for (const core::addressed& one : effects_.commands) {
     std::visit([&](const auto& c) { carry_out(one.which, c); }, one.what);
   }
@@ -131,6 +133,8 @@ void election_driver::carry_out() {
   effects_.clear();
   with_.listener.step_ended();
   if (!ended_) set_timer();
+  busy_ = false;
+  for (const auto& [which, what] : std::exchange(waiting_, {})) take(which, what);
 }
 
 void election_driver::set_timer() {
@@ -190,6 +194,7 @@ void election_driver::renew(const core::command::renew& c) {
   const auto batch = group_.renewing();
   store_->renew({batch.begin(), batch.end()}, c.deadline, [this, c](stores::renew_outcome what) {
     if (ended_) return;
+    busy_ = true;
     if (const auto* why = std::get_if<stores::unknown>(&what)) {
       with_.listener.store_failed(store_request::renewal, why->why);
       group_.renewal_unknown(moment(), c.number, effects_);
@@ -256,10 +261,11 @@ void election_driver::carry_out(core::election_index, const core::command::forge
 }
 
 void election_driver::carry_out(core::election_index which, const core::command::announce& c) {
-  const core::succession_settings& own = group_.at(which).settings().succeeds;
+  const core::election_settings& own = group_.at(which).settings();
   store_->announce(which, {.since_unix_ms = c.ready ? read_clocks_().unix_ms() : 0,
-                           .priority = own.priority,
-                           .started_unix_ms = own.started_unix_ms});
+                           .priority = own.succeeds.priority,
+                           .started_unix_ms = own.succeeds.started_unix_ms,
+                           .slots = own.slots});
 }
 
 void election_driver::carry_out(core::election_index which, const core::command::stand_in_line& c) {

@@ -57,7 +57,8 @@ class election_driver {
              const beginning& first);
 
   /// Feeds an event to one election, or to all of them. Kept until `begin`, ignored after `end`.
-  /// Must not be called from within a call of a listener or the store.
+  /// From within a call that the driver makes, it is kept until all commands of the present step
+  /// are carried out.
   void feed(core::election_index which, const core::election_event& what);
   void feed_all(const core::election_event& what);
 
@@ -71,6 +72,7 @@ class election_driver {
 
  private:
   void step(core::election_index which, const core::election_event& what);
+  void take(std::optional<core::election_index> which, const core::election_event& what);
   void turn();
   void carry_out();
   void set_timer();
@@ -106,8 +108,10 @@ class election_driver {
   base::timer timer_;
   core::time_point next_turn_{};  ///< the latest one, even if nothing happens
   due_watches watches_;           ///< to be opened, or opened again
-  /// Events fed before `begin`.
-  std::vector<std::pair<std::optional<core::election_index>, core::election_event>> early_;
+  /// True while `effects_` is being filled or carried out.
+  bool busy_ = false;
+  /// Events fed before `begin` or while busy; without an index, for all elections.
+  std::vector<std::pair<std::optional<core::election_index>, core::election_event>> waiting_;
   bool ended_ = false;
 };
 

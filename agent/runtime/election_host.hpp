@@ -14,14 +14,13 @@ class election_host {
  public:
   virtual ~election_host() = default;
 
-  /// Must not feed the driver.
   virtual void phase_changed(core::election_index which, const core::command::transition& what) = 0;
-  /// Something in the view of this election has changed. Must not feed the driver.
+  /// Something in the view of this election has changed.
   virtual void view_changed(core::election_index which) = 0;
   /// The watch shows these orders; the election has got everything else that it shows already.
   virtual void orders_shown(core::election_index which,
                             const std::vector<core::left_order>& what) = 0;
-  /// This election is over: it holds nothing, and nothing runs. Must not feed the driver.
+  /// This election is over: it holds nothing, and nothing runs.
   virtual void finished(core::election_index which, core::loss_reason why) = 0;
 };
 

@@ -18,25 +18,34 @@ bool has_released(const core::observation& seen, const core::holder& held) {
 
 void election_lines::observed(log::logger& to, const log::speaker& who, const core::election& one,
                               const core::observation& seen, const circumstances& at) {
-  note_vacancy(seen, at.now);
+  const std::uint32_t slots = one.view().seen ? one.view().seen->agreed.slots : 0;
+  const bool has_changed = slots != 0 && seen.agreed.slots != 0 && seen.agreed.slots != slots;
+  if (has_changed) say_slots(to, who, seen.agreed.slots, slots);
   // Our own lines describe what we hold ourselves.
   if (!one.holding()) {
     say_holders(to, who, one.view(), one.view().phase, seen, at);
     say_passed(to, who, one.view().phase, seen, at.now);
+    say_vanished(to, who, one.view(), seen, at.now);
   }
   if (seen.holders.empty()) return;
   last_ = seen.holders.front();
   expires_at_ = seen.expires_at;
 }
 
-void election_lines::note_vacancy(const core::observation& seen, core::time_point now) {
-  if (!seen.holders.empty()) {
-    if (!seen.holders.front().ours) vacant_.reset();
-    return;
+/// A store may list its living members, and so show the death of a holder before its lease ends.
+void election_lines::say_vanished(log::logger& to, const log::speaker& who,
+                                  const core::election_view& before, const core::observation& seen,
+                                  core::time_point now) {
+  if (!before.seen || !before.seen->members || !seen.members) return;
+  for (const core::holder& held : seen.holders) {
+    const bool vanishes = before.seen->members->find(held.identity) != nullptr &&
+                          seen.members->find(held.identity) == nullptr;
+    if (!vanishes || held.ours) continue;
+    const bool is_known = seen.expires_at != core::never && seen.holders.size() == 1;
+    runtime::say_vanished(to, who, held.identity,
+                          is_known ? std::optional(seen.expires_at - now) : std::nullopt,
+                          before.next ? before.next->identity : "");
   }
-  if (!last_ || vacant_) return;
-  vacant_ = gap{.since = std::min(now, expires_at_)};
-  if (!last_->ours && !has_released(seen, *last_)) vacant_->lease_of = last_->identity;
 }
 
 void election_lines::say_holders(log::logger& to, const log::speaker& who,
@@ -66,10 +75,9 @@ void election_lines::say_holders(log::logger& to, const log::speaker& who,
 void election_lines::say_passed(log::logger& to, const log::speaker& who, core::phase state,
                                 const core::observation& seen, core::time_point now) {
   const bool is_passed = state == core::phase::candidate && !seen.holders.empty() &&
-                         seen.holders.front().ours && last_ && !last_->ours && !vacant_ &&
-                         has_released(seen, *last_);
+                         seen.holders.front().ours && last_ && !last_->ours &&
+                         said_ != core::no_version && has_released(seen, *last_);
   if (!is_passed) return;
-  vacant_ = gap{.since = std::min(now, expires_at_)};
   said_ = core::no_version;
   say_vacant(to, who, vacancy_of(state, seen, now));
 }
@@ -90,34 +98,22 @@ vacancy election_lines::vacancy_of(core::phase state, const core::observation& s
   return out;
 }
 
-std::optional<wait_for_holder> election_lines::vacant_for(core::time_point now) const {
-  if (vacant_) return wait_for_holder{now - vacant_->since, vacant_->lease_of};
-  // A store that does not report the end of a lease says in advance when that is.
-  if (!ran_out(now)) return std::nullopt;
-  const std::string_view whose = last_->ours ? std::string_view() : last_->identity;
-  return wait_for_holder{now - expires_at_, whose};
-}
-
 void election_lines::changed(log::logger& to, const log::speaker& who, const core::election& one,
                              const core::command::transition& what, term_end end,
-                             const circumstances& at) {
+                             const std::optional<api::outage>& outage, const circumstances& at) {
   using core::phase;
   const std::optional<core::lease>& lease = one.view().lease;
   const core::version version = lease ? lease->version : core::no_version;
   if (what.to == phase::pending || what.to == phase::active) held_ = version;
   switch (what.to) {
     case phase::pending:
-      if (const auto until_now = vacant_for(at.now); until_now && !vacant_) {
-        vacant_ = gap{at.now - until_now->lasted, std::string(until_now->after_lease_of)};
-      }
       return say_granted(to, who, version, one.settings().when.lock_delay);
     case phase::active:
       if (one.view().workload_running) {
         say_active_again(to, who, version);
       } else {
-        say_active(to, who, version, vacant_for(at.now));
+        say_active(to, who, version, outage);
       }
-      vacant_.reset();
       expires_at_ = core::never;
       last_ = core::holder{.identity = std::string(who.identity), .version = version, .ours = true};
       return;
@@ -146,7 +142,6 @@ void election_lines::ending(log::logger& to, const log::speaker& who, const core
   if (lease && core::is_loss(what.why) && now >= lease->stop_at + in_time) {
     end.ran_out_ago = now - lease->stop_at;
   }
-  vacant_ = gap{.since = now - end.ran_out_ago.value_or(core::duration::zero())};
   say_ending(to, who, end);
 }
 

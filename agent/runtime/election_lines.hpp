@@ -17,7 +17,7 @@ struct circumstances {
 
 /// The log lines of one election: each change once, and nothing that an earlier line has said.
 ///
-/// Remembers who held the lease, and since when nobody holds it. Not thread-safe.
+/// Remembers who held the lease. Not thread-safe.
 class election_lines {
  public:
   /// The watch shows `seen`; `one` has not got it yet.
@@ -25,9 +25,10 @@ class election_lines {
                 const core::observation& seen, const circumstances& at);
 
   /// The election has entered another phase. `end`: how the workload is being stopped, if the phase
-  /// is draining; this function fills in the term, reason and heir.
+  /// is draining; this function fills in the term, reason and heir. `outage`: see say_active.
   void changed(log::logger& to, const log::speaker& who, const core::election& one,
-               const core::command::transition& what, term_end end, const circumstances& at);
+               const core::command::transition& what, term_end end,
+               const std::optional<api::outage>& outage, const circumstances& at);
 
   /// The store is asked to release our lease, which nobody else can get before `safe_until`.
   void releasing(core::time_point safe_until);
@@ -35,12 +36,8 @@ class election_lines {
   void not_released();
 
  private:
-  /// The time without a holder.
-  struct gap {
-    core::time_point since;
-    std::string lease_of{};  ///< whose lease ended then without a release; or empty
-  };
-  void note_vacancy(const core::observation& seen, core::time_point now);
+  void say_vanished(log::logger& to, const log::speaker& who, const core::election_view& before,
+                    const core::observation& seen, core::time_point now);
   void say_holders(log::logger& to, const log::speaker& who, const core::election_view& view,
                    core::phase state, const core::observation& seen, const circumstances& at);
   void say_passed(log::logger& to, const log::speaker& who, core::phase state,
@@ -54,12 +51,10 @@ class election_lines {
   void released(log::logger& to, const log::speaker& who, const core::command::transition& what,
                 core::time_point now);
   [[nodiscard]] bool ran_out(core::time_point now) const { return last_ && expires_at_ <= now; }
-  [[nodiscard]] std::optional<wait_for_holder> vacant_for(core::time_point now) const;
 
   core::version held_ = core::no_version;  ///< by us
   std::optional<core::holder> last_;       ///< the last holder seen, ourselves included
   std::optional<core::version> said_;  ///< the holder that the log has named; `no_version`: none
-  std::optional<gap> vacant_;          ///< nothing while somebody holds it
   std::optional<core::time_point>
       releasing_until_;  ///< the end of our lease, if the store does not release it
   core::time_point expires_at_ = core::never;  ///< the expiry of `last_`, according to the store

@@ -11,8 +11,7 @@ namespace tenure::runtime {
 
 /// What the driver reports of its elections, for the log, the counters and the API.
 ///
-/// All calls are made on the driver's loop and may read `election_driver::elections()`. None of
-/// them may feed the driver.
+/// All calls are made on the driver's loop and may read `election_driver::elections()`.
 class election_listener {
  public:
   virtual ~election_listener() = default;

@@ -6,7 +6,7 @@ namespace tenure::runtime {
 
 /// What the driver does to the workload of its elections.
 ///
-/// All calls are made on the driver's loop; none feeds the driver from within.
+/// All calls are made on the driver's loop.
 class election_workload {
  public:
   virtual ~election_workload() = default;

@@ -43,11 +43,11 @@ void hook_mode::on(const workload::workload_obeyed&) {
 }
 
 /// The lease of a workload that may still run is not released: it must run out by itself.
-void hook_mode::on(const workload::workload_defied& what) {
+void hook_mode::on(const workload::workload_defied&) {
   lapsing_ = true;
   say_hook_defied(with_.to, who());
   if (with_.host.is_shutting_down()) return with_.host.end(exit_ok);
-  feed(core::event::lost{.version = what.version, .why = core::loss_reason::guard_gone});
+  feed(core::event::workload_unseen{});
 }
 
 void hook_mode::on(const workload::workload_lapsed&) {

@@ -19,9 +19,9 @@ constexpr std::size_t most_calls = 1024;
 /// An answer: all pods of an election.
 constexpr std::size_t most_bytes = std::size_t{16} * 1024 * 1024;
 
-kube::api_failure failure_of(call_failure what) {
+kube::api_failure failure_of(call_failure what, const stores::sent_secrets& sent) {
   using enum kube::api_refusal;
-  kube::api_failure out{.why = std::move(what.why)};
+  kube::api_failure out{.why = sent.hide(std::move(what.why))};
   switch (what.meaning) {
     case error_meaning::conflict:
       out.what = conflict;
@@ -44,8 +44,8 @@ kube::api_failure failure_of(call_failure what) {
   return out;
 }
 
-kube::api_reply reply_of(reply_or_failure what) {
-  if (!what) return std::unexpected(failure_of(std::move(what.error())));
+kube::api_reply reply_of(reply_or_failure what, const stores::sent_secrets& sent) {
+  if (!what) return std::unexpected(failure_of(std::move(what.error()), sent));
   if (what->body.size() > most_bytes) {
     return std::unexpected(
         kube::api_failure{.why = "its answer has " + std::to_string(what->body.size()) +
@@ -59,7 +59,7 @@ class pod_cluster_api final : public kube::api_server {
   pod_cluster_api(base::event_loop& on, const http::http_connector& connect,
                   const std::vector<settings::endpoint>& servers, const settings::security& with)
       // What each request needs is for its caller to say.
-      : cluster_(on, connect, servers, with, most_calls, {}, /*if_denied=*/{}) {}
+      : cluster_(on, connect, servers, with, most_calls, {}, sent_, /*if_denied=*/{}) {}
 
   void call(kube::api_request what, core::time_point deadline, handler done) override {
     cluster_.call({.method = std::move(what.method),
@@ -67,14 +67,15 @@ class pod_cluster_api final : public kube::api_server {
                    .query = std::move(what.query),
                    .body = std::move(what.body),
                    .content_type = std::move(what.content_type)},
-                  deadline, [done = std::move(done)](reply_or_failure reply) mutable {
-                    done(reply_of(std::move(reply)));
+                  deadline, [done = std::move(done), sent = sent_](reply_or_failure reply) mutable {
+                    done(reply_of(std::move(reply), *sent));
                   });
   }
 
   void close() override { cluster_.close(); }
 
  private:
+  std::shared_ptr<stores::sent_secrets> sent_ = std::make_shared<stores::sent_secrets>();
   cluster cluster_;
 };
 

@@ -49,18 +49,33 @@ void say_settings_warning(log::logger& to, std::string_view warning) {
   to.write(log::log_level::warn, warning);
 }
 
-void say_port_taken(log::logger& to, std::string_view listener, std::string_view why) {
-  to.write(log::log_level::info, "the default port is in use; listening on a free one instead",
-           {{"listener", listener}, {"why", why}});
+void say_port_taken(log::logger& to, std::string_view setting, std::string_view usual,
+                    std::string_view address, std::string_view why) {
+  to.write(log::log_level::warn,
+           "the default address " + std::string(usual) + " is in use; listening at " +
+               std::string(address) +
+               " instead, until this agent ends; for an address that stays, "
+               "choose one with " +
+               std::string(setting),
+           {{"setting", setting}, {"address", address}, {"why", why}});
 }
 
 void say_cannot_listen(log::logger& to, std::string_view why) {
   to.write(log::log_level::error, "cannot listen; ending", {{"why", why}});
 }
 
+void say_cannot_listen_yet(log::logger& to, std::string_view why) {
+  to.write(
+      log::log_level::error,
+      "cannot listen; the workload goes on, nobody can ask about it, and this agent tries again",
+      {{"why", why}});
+}
+
 void say_cannot_hear_peers(log::logger& to, std::string_view why) {
-  to.write(log::log_level::error, "cannot listen for other members at peer_listen; ending",
-           {{"why", why}});
+  to.write(
+      log::log_level::warn,
+      "cannot listen at peer_listen; this member hears of the end of a term from the store alone",
+      {{"why", why}});
 }
 
 void say_word_told(log::logger& to, const core::word& what, std::string_view whom) {
@@ -68,9 +83,11 @@ void say_word_told(log::logger& to, const core::word& what, std::string_view who
            {{"election", what.election}, {"version", core::number(what.ended)}, {"to", whom}});
 }
 
-void say_word_heard(log::logger& to, const core::word& what) {
+void say_word_heard(log::logger& to, const core::word& what, bool is_believed) {
   to.write(log::log_level::debug, "heard that a term is over",
-           {{"election", what.election}, {"version", core::number(what.ended)}});
+           {{"election", what.election},
+            {"version", core::number(what.ended)},
+            log::coded("believed", is_believed ? "yes" : "no")});
 }
 
 void say_listening(log::logger& to, const listeners& at, std::string_view identity,
@@ -115,6 +132,12 @@ void say_probe_is_open(log::logger& to, std::string_view address) {
 
 void say_told_to_end(log::logger& to, std::string_view identity, int signo) {
   to.write(log::log_level::info, "told to end by " + signal_name(signo), {{"identity", identity}});
+}
+
+void say_no_reload(log::logger& to) {
+  to.write(
+      log::log_level::warn,
+      "SIGHUP changes nothing: settings are read at the start only; restart the agent for others");
 }
 
 void say_ended(log::logger& to, std::string_view identity, int status) {
@@ -265,6 +288,15 @@ void say_vacant(log::logger& to, const log::speaker& who, const vacancy& what) {
             log::coded("state", core::name(what.state))});
 }
 
+void say_vanished(log::logger& to, const log::speaker& who, std::string_view holder,
+                  std::optional<core::duration> left, std::string_view next) {
+  std::string sentence = std::string(holder) + " has vanished while it held the lease";
+  if (left) sentence += ", which ends in " + spoken(*left);
+  if (!next.empty()) sentence += "; " + std::string(next) + " comes next";
+  to.write(log::log_level::warn, sentence,
+           {{"election", who.election}, {"identity", who.identity}, log::coded("holder", holder)});
+}
+
 void say_granted(log::logger& to, const log::speaker& who, core::version version,
                  core::duration lock_delay) {
   say_phase(to, log::log_level::info,
@@ -274,13 +306,10 @@ void say_granted(log::logger& to, const log::speaker& who, core::version version
 }
 
 void say_active(log::logger& to, const log::speaker& who, core::version version,
-                const std::optional<wait_for_holder>& vacant_for) {
+                const std::optional<api::outage>& outage) {
   std::string sentence = "active under version " + version_text(version);
-  if (vacant_for && vacant_for->after_lease_of.empty()) {
-    sentence += ", after " + spoken(vacant_for->lasted) + " without an active holder";
-  } else if (vacant_for) {
-    sentence += ", " + spoken(vacant_for->lasted) + " after the lease of " +
-                std::string(vacant_for->after_lease_of) + " ended";
+  if (outage && outage->lasted_ms) {
+    sentence += ", after " + length_text(*outage) + " without an active member";
   }
   say_phase(to, log::log_level::info, sentence, who, core::phase::active, version);
 }
@@ -324,7 +353,7 @@ const char* words_of(core::loss_reason why) {
     case loss_reason::preempted:
       return "giving the lease up: a member of higher priority is ready";
     case loss_reason::shutdown:
-      return "giving the lease up: the agent ends";
+      return "giving the lease up: this member was told to end";
     case loss_reason::workload_exited:
       return "giving the lease up: its workload does not run any more";
     case loss_reason::guard_gone:
@@ -412,27 +441,32 @@ void say_aside(log::logger& to, const log::speaker& who, core::loss_reason why,
            {{"election", who.election}, {"identity", who.identity}});
 }
 
-void say_changed(log::logger& to, const log::speaker& who, const core::order& what,
-                 const stores::agree_outcome& said) {
-  std::string change = what.slots > 0 ? "slots " + std::to_string(what.slots) : "";
-  if (what.accept_versions)
-    change += (change.empty() ? "" : ", ") + std::string("versions start again");
-  std::string sentence = "changed the election in the store, as ordered (" + change + ")";
+void say_accepted(log::logger& to, const log::speaker& who, const stores::agree_outcome& said) {
+  std::string sentence = "accepts versions from the store's present one on, as ordered";
   log::log_level level = log::log_level::info;
   if (const auto* no = std::get_if<stores::not_agreed>(&said)) {
-    sentence = "refused to change the election in the store (" + change + "): " + no->why;
+    sentence = "refused to accept smaller versions: " + no->why;
   } else if (const auto* why = std::get_if<stores::unknown>(&said)) {
     level = log::log_level::warn;
-    sentence = "told to change the election in the store (" + change +
-               "); whether it was changed is not known: " + why->why;
+    sentence =
+        "told to accept smaller versions; whether they are accepted is not known: " + why->why;
   }
   to.write(level, sentence, {{"election", who.election}, {"identity", who.identity}});
 }
 
-void say_disagreement(log::logger& to, const log::speaker& who, const std::string& what) {
-  to.write(what.empty() ? log::log_level::info : log::log_level::error,
+void say_disagreement(log::logger& to, const log::speaker& who, const std::string& what,
+                      bool is_error) {
+  const auto level = is_error ? log::log_level::error : log::log_level::warn;
+  to.write(what.empty() ? log::log_level::info : level,
            what.empty() ? std::string("campaigns again: the disagreement is settled")
                         : "does not campaign: " + what,
+           {{"election", who.election}, {"identity", who.identity}});
+}
+
+void say_slots(log::logger& to, const log::speaker& who, std::uint32_t now, std::uint32_t before) {
+  to.write(log::log_level::info,
+           "the election has " + std::to_string(now) + (now == 1 ? " slot" : " slots") +
+               " now, instead of " + std::to_string(before),
            {{"election", who.election}, {"identity", who.identity}});
 }
 

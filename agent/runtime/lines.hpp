@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/control.hpp"
+#include "api/snapshot.hpp"
 #include "core/election.hpp"
 #include "core/word.hpp"
 #include "log/logger.hpp"
@@ -23,14 +24,16 @@ namespace tenure::runtime {
 // --- the agent -------------------------------------------------------------------------------
 
 void say_settings_warning(log::logger& to, std::string_view warning);
-/// The default port is used by another process.
-void say_port_taken(log::logger& to, std::string_view listener, std::string_view why);
+/// Another process listens at the default address `usual`. `setting`: the flag to choose another.
+void say_port_taken(log::logger& to, std::string_view setting, std::string_view usual,
+                    std::string_view address, std::string_view why);
 void say_cannot_listen(log::logger& to, std::string_view why);
+void say_cannot_listen_yet(log::logger& to, std::string_view why);
 void say_cannot_hear_peers(log::logger& to, std::string_view why);
 /// `whom`: the address of the channel to which the word was sent.
 void say_word_told(log::logger& to, const core::word& what, std::string_view whom);
-/// Whether it is believed is the store's affair.
-void say_word_heard(log::logger& to, const core::word& what);
+/// Call it for words of our own elections only: anybody can send others.
+void say_word_heard(log::logger& to, const core::word& what, bool is_believed);
 
 struct listeners {
   std::string api;
@@ -50,6 +53,7 @@ void say_hard_to_find(log::logger& to, log::log_level how_bad, std::string_view 
 /// Other machines can reach the probe port.
 void say_probe_is_open(log::logger& to, std::string_view address);
 void say_told_to_end(log::logger& to, std::string_view identity, int signo);
+void say_no_reload(log::logger& to);
 void say_ended(log::logger& to, std::string_view identity, int status);
 
 /// `held_back`, here and below: how many equal lines were left out since the last one.
@@ -106,18 +110,15 @@ struct vacancy {
   bool deleted = false;  ///< it was neither released nor expired
 };
 void say_vacant(log::logger& to, const log::speaker& who, const vacancy& what);
+/// The store does not list the holder any more, and its lease has not ended yet. `left`: until it
+/// does; nothing: the store does not say. `next`: the member that comes next; empty: none is known.
+void say_vanished(log::logger& to, const log::speaker& who, std::string_view holder,
+                  std::optional<core::duration> left, std::string_view next);
 void say_granted(log::logger& to, const log::speaker& who, core::version version,
                  core::duration lock_delay);
-/// How long the election was without a holder.
-struct wait_for_holder {
-  core::duration lasted{};
-  /// Counted since the lease of this member ended, because it left no record of when it stopped
-  /// being active. Empty: counted since the last holder was active.
-  std::string_view after_lease_of{};
-};
-/// `vacant_for`: nothing if unknown.
+/// `outage`: that has ended now; nothing if unknown.
 void say_active(log::logger& to, const log::speaker& who, core::version version,
-                const std::optional<wait_for_holder>& vacant_for);
+                const std::optional<api::outage>& outage);
 /// The store has confirmed the lease of a workload that an earlier agent started.
 void say_active_again(log::logger& to, const log::speaker& who, core::version version);
 
@@ -138,11 +139,14 @@ void say_released(log::logger& to, const log::speaker& who, core::version versio
 /// The member does not campaign for this long; `core::duration::max()`: until it is resumed.
 void say_aside(log::logger& to, const log::speaker& who, core::loss_reason why,
                core::duration pause);
-/// The store's answer to an order that changes the election.
-void say_changed(log::logger& to, const log::speaker& who, const core::order& what,
-                 const stores::agree_outcome& said);
-/// Why the store refuses this member; empty: it no longer does.
-void say_disagreement(log::logger& to, const log::speaker& who, const std::string& what);
+/// The store's answer to the order to accept smaller versions.
+void say_accepted(log::logger& to, const log::speaker& who, const stores::agree_outcome& said);
+/// Why this member does not campaign; empty: it does again. `is_error`: somebody has to do
+/// something.
+void say_disagreement(log::logger& to, const log::speaker& who, const std::string& what,
+                      bool is_error);
+/// The number of slots in the store has changed.
+void say_slots(log::logger& to, const log::speaker& who, std::uint32_t now, std::uint32_t before);
 void say_ordered(log::logger& to, const log::speaker& who, const core::order& what);
 /// The order goes to the member that it names, which obeys or refuses.
 void say_order_passed_on(log::logger& to, const log::speaker& who, const core::order& what);

@@ -7,6 +7,7 @@
 #include "base/list_text.hpp"
 #include "core/check.hpp"
 #include "runtime/lines.hpp"
+#include "settings/store_kind.hpp"
 
 namespace tenure::runtime {
 namespace {
@@ -68,7 +69,7 @@ void order_executor::ordered(core::election_index which, core::order what,
         std::unexpected(refusal(503, "not_started", "the agent has not started its elections yet",
                                 "ask again in a moment")));
   }
-  if (what.what == core::order_action::set) return agree(which, what, std::move(done));
+  if (what.what == core::order_action::set) return accept_versions(which, std::move(done));
   auto order = addressed_to(which, std::move(what));
   if (!order) return done(std::unexpected(std::move(order.error())));
   const std::string member = order->wanted.member;
@@ -81,17 +82,40 @@ void order_executor::ordered(core::election_index which, core::order what,
   done(api::control_acceptance{.by = member});
 }
 
+/// Why smaller versions are not accepted: an operator who says it while all is well is about to
+/// undo what protects resources from a holder of an older term.
+std::optional<api::control_refusal> order_executor::objection_to_smaller_versions(
+    core::election_index which) const {
+  const core::election& one = election(which);
+  const core::election_view& view = one.view();
+  // A file says itself why it has no smaller versions to accept.
+  const settings::store_kind* const kind = settings::find_store_kind(with_.settings.store);
+  if (view.regressed || (kind != nullptr && kind->is_file())) return std::nullopt;
+  const std::string of =
+      "election \"" + std::string(with_.reports.speaker_of(which).election) + "\"";
+  const core::time_point now = with_.loop.now();
+  if (!with_.shown.is_vouched_for(which, now)) {
+    return refusal(503, "store_unreachable",
+                   "whether versions went back in " + of +
+                       " is not known: " + with_.reports.contact().why(now),
+                   "ask again when the store answers");
+  }
+  if (view.seen->as_of < one.highest_seen()) return std::nullopt;
+  return refusal(409, "versions_in_order",
+                 "nothing was changed: as far as " + with_.settings.identity +
+                     " has seen, versions have not gone back in " + of,
+                 "if another member says that they have (`tenure status`), give this order to its "
+                 "agent (--api)");
+}
+
 /// The agreement is in the store, so any agent can change it.
-void order_executor::agree(core::election_index which, const core::order& what,
-                           api::control_handler done) {
-  const auto& seen = election(which).view().seen;
-  const bool unchanged = !what.accept_versions && seen && seen->agreed.slots == what.slots &&
-                         with_.shown.is_vouched_for(which, with_.loop.now());
-  store_->agree(
-      which, {.slots = what.slots, .accept_versions = what.accept_versions},
-      with_.loop.now() + stores::order_lasts,
-      [this, which, what, unchanged, done = std::move(done)](stores::agree_outcome said) mutable {
-        say_changed(with_.to, with_.reports.speaker_of(which), what, said);
+void order_executor::accept_versions(core::election_index which, api::control_handler done) {
+  if (auto why = objection_to_smaller_versions(which))
+    return done(std::unexpected(std::move(*why)));
+  store_->accept_versions(
+      which, with_.loop.now() + stores::order_lasts,
+      [this, which, done = std::move(done)](stores::agree_outcome said) mutable {
+        say_accepted(with_.to, with_.reports.speaker_of(which), said);
         if (const auto* no = std::get_if<stores::not_agreed>(&said)) {
           return done(std::unexpected(refusal(409, "not_agreed", no->why, no->action)));
         }
@@ -100,7 +124,7 @@ void order_executor::agree(core::election_index which, const core::order& what,
               refusal(503, "store_unknown", "it is not known whether it was changed: " + why->why,
                       "see GET /v1/elections, and ask again if it was not")));
         }
-        done(api::control_acceptance{.by = with_.settings.identity, .unchanged = unchanged});
+        done(api::control_acceptance{.by = with_.settings.identity});
       });
 }
 

@@ -49,12 +49,14 @@ class order_executor {
 
  private:
   void ordered(core::election_index which, core::order what, api::control_handler done);
-  void agree(core::election_index which, const core::order& what, api::control_handler done);
+  void accept_versions(core::election_index which, api::control_handler done);
   void obey(core::election_index which, const core::left_order& what);
   [[nodiscard]] std::expected<core::left_order, api::control_refusal> addressed_to(
       core::election_index which, core::order what) const;
   [[nodiscard]] std::optional<api::control_refusal> objection_to(
       core::election_index which, const core::left_order& what) const;
+  [[nodiscard]] std::optional<api::control_refusal> objection_to_smaller_versions(
+      core::election_index which) const;
   [[nodiscard]] bool may_act(core::election_index which) const;
   [[nodiscard]] const core::election& election(core::election_index which) const {
     return with_.driver.elections().at(which);

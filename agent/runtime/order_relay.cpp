@@ -117,33 +117,32 @@ void order_relay::seen(core::election_index which, const std::vector<core::left_
     if (known == ours.end()) {
       if (!one.reply) take(which, one);
     } else if (one.reply) {
-      known->second.shows_yes = one.reply->accepted;
-      obey_if_ours(which, one.id);
+      known->second->shows_yes = one.reply->accepted;
+      obey_if_ours(which, *known->second);
     }
   }
 }
 
 /// Answers first: only the member whose answer the store has accepted obeys.
 void order_relay::take(core::election_index which, const core::left_order& what) {
-  taken_[which].emplace(what.id, taken{.what = what});
+  const auto it = std::make_shared<taken>(taken{.what = what});
+  taken_[which].emplace(what.id, it);
   const core::order_reply reply = reply_of(judge_(which, what));
   store_->answer_order(which, what.id, reply, loop_.now() + lasts_,
-                       [this, which, what, reply](const stores::order_outcome& answered) {
+                       [this, which, it, reply](const stores::order_outcome& answered) {
                          if (store_ == nullptr) return;
                          if (const auto* written = std::get_if<stores::order_written>(&answered)) {
-                           if (written->done && reply.accepted) carry_out_(which, what);
+                           if (written->done && reply.accepted) carry_out_(which, it->what);
                            return;
                          }
-                         const auto known = taken_[which].find(what.id);
-                         if (known == taken_[which].end()) return;
-                         known->second.in_doubt = true;
-                         obey_if_ours(which, what.id);
+                         // The order may be gone by now, and have been shown as accepted before.
+                         it->in_doubt = true;
+                         obey_if_ours(which, *it);
                        });
 }
 
 /// The store has not told us whether our answer counts; the watch shows it.
-void order_relay::obey_if_ours(core::election_index which, const std::string& id) {
-  taken& one = taken_[which].at(id);
+void order_relay::obey_if_ours(core::election_index which, taken& one) {
   if (!one.in_doubt || !one.shows_yes) return;
   one.in_doubt = false;
   // Obeying may lead to another look at the watch.

@@ -59,11 +59,12 @@ class order_relay {
   struct taken {
     core::left_order what;
     bool in_doubt = false;   ///< it is unknown whether the store has our answer
-    bool shows_yes = false;  ///< the watch shows that it was accepted
+    bool shows_yes = false;  ///< the watch has shown that it was accepted
   };
+  using taken_ptr = std::shared_ptr<taken>;
 
   void take(core::election_index which, const core::left_order& what);
-  void obey_if_ours(core::election_index which, const std::string& id);
+  void obey_if_ours(core::election_index which, taken& one);
   void finish(const std::string& id, api::control_result with);
   void withdraw(const std::string& id);
 
@@ -75,7 +76,7 @@ class order_relay {
   stores::store* store_ = nullptr;
   std::map<std::string, std::unique_ptr<waiting>> waiting_;  ///< by order id
   /// Per election and order id, while the watch shows the orders.
-  std::map<core::election_index, std::map<std::string, taken>> taken_;
+  std::map<core::election_index, std::map<std::string, taken_ptr>> taken_;
 };
 
 }  // namespace tenure::runtime

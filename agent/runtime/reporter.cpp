@@ -5,16 +5,26 @@
 
 #include "api/obstacle.hpp"
 #include "runtime/lines.hpp"
+#include "settings/store_kind.hpp"
 
 namespace tenure::runtime {
 
 reporter::reporter(parts with)
     : with_(std::move(with)),
-      histories_(with_.elections.size(),
-                 history(with_.settings.identity, terms_kept(with_.elections.size()))),
       member_logs_(with_.elections.size()),
       lines_(with_.elections.size()),
-      contact_(with_.settings.timing.ttl) {}
+      contact_(with_.settings.timing.ttl) {
+  const settings::agent& s = with_.settings;
+  for (const settings::election& one : with_.elections) {
+    histories_.emplace_back(
+        history::settings{.identity = s.identity,
+                          .most = terms_kept(with_.elections.size()),
+                          .slots = one.slots,
+                          .ttl = s.timing.ttl,
+                          .expiry_lag = settings::expiry_lag_of(s.store, s.timing.ttl),
+                          .lock_delay = s.timing.lock_delay});
+  }
+}
 
 void reporter::changed(core::election_index which) {
   with_.shown.changed(which);
@@ -107,7 +117,7 @@ void reporter::watch_shows(core::election_index which, const core::observation& 
   const std::size_t i = core::place(which);
   lines_[i].observed(with_.to, speaker_of(which), election(which), what, now());
   if (with_.shown.watch_showed(which, with_.loop.now())) dirty_ = true;
-  if (histories_[i].observed(what, wall_ms())) {
+  if (histories_[i].observed(what, instant())) {
     with_.shown.terms_changed(which, histories_[i].terms());
     dirty_ = true;
   }
@@ -134,7 +144,9 @@ void reporter::held_back(core::election_index which, const core::held_back& befo
                                                   .store = with_.settings.store,
                                                   .slots = s.slots});
   if (!now.empty() || core::is_disagreement(before.why)) {
-    say_disagreement(with_.to, speaker_of(which), now);
+    // In a roll-out members wait for those with the number before.
+    const bool is_error = view.held_back.why != core::campaign_obstacle::other_slots;
+    say_disagreement(with_.to, speaker_of(which), now, is_error);
   }
 }
 
@@ -146,21 +158,30 @@ void reporter::phase_changed(core::election_index which, const core::command::tr
   if (what.to == core::phase::active && election(which).view().workload_running) {
     with_.instruments.workload_adopted();
   }
+  const auto outage = note_term(which, what);
   lines_[core::place(which)].changed(with_.to, speaker_of(which), election(which), what,
                                      stop != nullptr ? with_.way_to_stop(*stop) : term_end{},
-                                     now());
-  note_term(which, what);
+                                     outage, now());
 }
 
-void reporter::note_term(core::election_index which, const core::command::transition& what) {
+/// The time without an active member that has ended with it.
+std::optional<api::outage> reporter::note_term(core::election_index which,
+                                               const core::command::transition& what) {
   history& terms = histories_[core::place(which)];
   const std::optional<core::lease>& lease = election(which).view().lease;
   const bool began = what.from == core::phase::candidate &&
                      (what.to == core::phase::pending || what.to == core::phase::active);
-  if (began && lease) terms.began(lease->version, wall_ms());
-  if (what.to == core::phase::draining) terms.ending(what.why);
-  if (what.from == core::phase::draining) terms.ended(wall_ms());
+  if (began && lease) {
+    terms.began(lease->version, what.to == core::phase::active, instant());
+  }
+  std::optional<api::outage> outage;
+  if (what.to == core::phase::active) outage = terms.active(instant());
+  if (what.to == core::phase::draining) {
+    terms.ending(what.why, lease ? lease->sent_at : core::never);
+  }
+  if (what.from == core::phase::draining) terms.ended(instant());
   with_.shown.terms_changed(which, terms.terms());
+  return outage;
 }
 
 void reporter::releasing(core::election_index which) {
@@ -169,6 +190,7 @@ void reporter::releasing(core::election_index which) {
 
 void reporter::release_failed(core::election_index which) {
   lines_[core::place(which)].not_released();
+  histories_[core::place(which)].not_released();
 }
 
 log::speaker reporter::speaker_of(core::election_index which) const {

@@ -79,12 +79,16 @@ class reporter final : public election_listener {
 
  private:
   void publish_news();
-  void note_term(core::election_index which, const core::command::transition& what);
+  std::optional<api::outage> note_term(core::election_index which,
+                                       const core::command::transition& what);
   [[nodiscard]] const core::election& election(core::election_index which) const {
     return driver_->elections().at(which);
   }
   [[nodiscard]] circumstances now() const;
   [[nodiscard]] std::int64_t wall_ms() const;
+  [[nodiscard]] api::instant instant() const {
+    return {.now = with_.loop.now(), .unix_ms = wall_ms()};
+  }
   [[nodiscard]] std::optional<core::duration> safe_for() const;
 
   parts with_;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/memory.hpp"
+#include "base/terminal.hpp"
 #include "guard/agent_process.hpp"
 #include "runtime/agent.hpp"
 #include "runtime/exit_status.hpp"
@@ -21,8 +22,12 @@ namespace {
 /// Reports to the agent each signal that asks it to end, until `stop`.
 class end_signals {
  public:
-  end_signals(boost::asio::io_context& on, agent& whom) : signals_(on), agent_(whom) {
+  end_signals(boost::asio::io_context& on, agent& whom, log::logger& to)
+      : signals_(on), agent_(whom), log_(to) {
     for (const int signo : {SIGTERM, SIGINT, SIGQUIT}) signals_.add(signo);
+    struct sigaction hup{};
+    ::sigaction(SIGHUP, nullptr, &hup);
+    if (hup.sa_handler != SIG_IGN) signals_.add(SIGHUP);
     listen();
   }
   void stop() {
@@ -35,12 +40,15 @@ class end_signals {
     signals_.async_wait([this](const boost::system::error_code& error, int signo) {
       if (error) return;
       listen();
+      if (signo == SIGHUP && !base::has_hung_up(terminal_)) return say_no_reload(log_);
       agent_.told_to_end(signo);
     });
   }
 
   boost::asio::signal_set signals_;
   agent& agent_;
+  log::logger& log_;
+  const int terminal_ = base::standard_terminal();
 };
 
 }  // namespace
@@ -64,7 +72,7 @@ int run_agent(agent_options options) {
     status = with;
     until_ended->stop();
   });
-  end_signals signals(io, one);
+  end_signals signals(io, one, to);
   until_ended = &signals;
   one.start();
   io.run();

@@ -5,7 +5,6 @@
 
 #include "api/change.hpp"
 #include "api/election_status.hpp"
-#include "base/wall_time.hpp"
 
 namespace tenure::runtime {
 namespace {
@@ -25,13 +24,13 @@ bool came_back(const api::election_snapshot& before, const api::election_snapsho
 
 }  // namespace
 
-snapshots::snapshots(api::published& onto, std::string agent, std::string identity,
-                     std::string store, std::vector<settings::election> elections, bool campaigns)
+snapshots::snapshots(api::published& onto, owner whose, std::vector<settings::election> elections,
+                     bool campaigns)
     : onto_(onto) {
-  next_.agent = std::move(agent);
-  next_.identity = std::move(identity);
-  next_.started_unix_ms = base::wall_now_ms();
-  next_.store = std::move(store);
+  next_.agent = std::move(whose.agent);
+  next_.identity = std::move(whose.identity);
+  next_.started_unix_ms = whose.started_unix_ms;
+  next_.store = std::move(whose.store);
   for (settings::election& e : elections) {
     api::election_snapshot shown;
     shown.name = std::move(e.name);

@@ -14,9 +14,14 @@ namespace tenure::runtime {
 /// Copies the election thread's knowledge into snapshots for serving threads.
 class snapshots {
  public:
-  /// `agent` names this run of the agent.
-  snapshots(api::published& onto, std::string agent, std::string identity, std::string store,
-            std::vector<settings::election> elections, bool campaigns);
+  struct owner {
+    std::string agent;  ///< names this run of the agent
+    std::string identity;
+    std::string store;
+    std::int64_t started_unix_ms;  ///< by the wall clock
+  };
+  snapshots(api::published& onto, owner whose, std::vector<settings::election> elections,
+            bool campaigns);
 
   /// Nobody starts or stops a workload. Call before the first `publish`.
   void clients_are_the_workload();

@@ -105,7 +105,7 @@ void socket_guard_mode::on(const workload::workload_exited& what) {
 void socket_guard_mode::on(const workload::signalled& what) {
   say_guard_ends(with_.to, with_.settings.guard_dir, what.signo);
   here_ = false;
-  feed(core::event::guard_away{});
+  feed(core::event::guard_away{.why = core::loss_reason::shutdown});
   if (leaving_ != leave::no) with_.host.shut_down(SIGTERM, core::loss_reason::shutdown);
 }
 

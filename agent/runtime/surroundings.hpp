@@ -77,8 +77,8 @@ struct served_agent {
 class agent_listeners {
  public:
   virtual ~agent_listeners() = default;
-  /// Opens all of them. False, after logging why, if that fails. Call once.
-  virtual bool open(served_agent what) = 0;
+  /// Opens all of them, or none, and says why. Call until it succeeds.
+  virtual std::expected<void, std::string> open(served_agent what) = 0;
   [[nodiscard]] virtual bool is_open() const = 0;
   /// Nothing if the API listens on no port.
   [[nodiscard]] virtual std::optional<settings::listen_address> api_address() const = 0;
@@ -93,6 +93,7 @@ class surroundings {
   virtual ~surroundings() = default;
 
   [[nodiscard]] virtual base::event_loop& loop() = 0;
+  /// Thread-safe.
   [[nodiscard]] virtual base::clock_reading read_clocks() = 0;
   [[nodiscard]] virtual std::expected<std::unique_ptr<stores::store>, stores::open_error>
   make_store(stores::setup with) = 0;

@@ -34,9 +34,9 @@ workload_health::workload_health(const parts& with) : with_(with) {
   if (always && guarded && !how.http.empty()) health::say_health_asks_nobody(with.to);
   const std::string all = names_of(with.elections);
   const log::speaker who{.election = all, .identity = with.settings.identity};
-  monitor_ = std::make_unique<health::health_monitor>(with.machine.loop(), how, always,
-                                                      with.machine.make_health_checks(how), with.to,
-                                                      who, [this] { changed(); });
+  monitor_ = std::make_unique<health::health_monitor>(
+      with.machine.loop(), how, always, with.machine.make_health_checks(how), with.to, who,
+      [this] { changed(); }, [this] { return with_.machine.read_clocks().unix_ms(); });
 }
 
 bool workload_health::begin(bool workload_found) {

@@ -12,7 +12,7 @@ enum class traffic : std::uint8_t {
   probe,      ///< it asks: nothing is written
   gate,       ///< by a condition of the pod, which a readinessGate awaits
   label,      ///< by a label of the pod, which a Service selects
-  endpoints,  ///< by the endpoints of an EndpointSlice, of a Service without a selector
+  endpoints,  ///< by the endpoints of an EndpointSlice, of a Service that selects no pod
 };
 
 /// How a pod reaches the API server of its cluster, as the kubelet gives it to each pod.

@@ -27,4 +27,23 @@ bool is_object_name(std::string_view text) {
   return true;
 }
 
+std::string why_not_a_lease_name(std::string_view election) {
+  if (election.size() > max_lease_name_bytes)
+    return "it has more than " + std::to_string(max_lease_name_bytes) + " characters";
+  constexpr const char* no_end = "it ends with a dot, or is empty";
+  if (election.empty()) return no_end;
+  const bool ends_with_dot = election.ends_with('.');
+  if (!is_object_name(election.substr(0, election.size() - (ends_with_dot ? 1 : 0)))) {
+    return "only small letters, digits, '-' and '.' may be in it, and each part between dots "
+           "begins and ends with a letter or a digit";
+  }
+  if (ends_with_dot) return no_end;
+  for (const std::string_view suffix : {slot_suffix, member_suffix}) {
+    if (election.contains(suffix)) {
+      return "\"" + std::string(suffix) + "\" in it is for Leases of other elections";
+    }
+  }
+  return {};
+}
+
 }  // namespace tenure::settings

@@ -39,9 +39,9 @@ class forwarding_store : public store {
   void watch(core::election_index which, watch_handler seen) override {
     of_->watch(which, std::move(seen));
   }
-  void agree(core::election_index which, agreement_change what, core::time_point deadline,
-             handler<agree_outcome> done) override {
-    of_->agree(which, what, deadline, std::move(done));
+  void accept_versions(core::election_index which, core::time_point deadline,
+                       handler<agree_outcome> done) override {
+    of_->accept_versions(which, deadline, std::move(done));
   }
   void leave_order(core::election_index which, core::left_order what, core::time_point deadline,
                    handler<order_outcome> done) override {
@@ -61,7 +61,7 @@ class forwarding_store : public store {
   void stand_in_line(core::election_index which, bool stands) override {
     of_->stand_in_line(which, stands);
   }
-  void hear(const core::word& what) override { of_->hear(what); }
+  bool hear(const core::word& what) override { return of_->hear(what); }
   void leave(core::time_point deadline, handler<release_outcome> done) override {
     of_->leave(deadline, std::move(done));
   }

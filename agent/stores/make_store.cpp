@@ -13,21 +13,18 @@
 namespace tenure::stores {
 
 std::expected<std::unique_ptr<store>, open_error> make_store(http::asio_loop& on, setup with) {
-  const auto printable = [](std::expected<std::unique_ptr<store>, open_error> made) {
-    if (made) made = make_printable_store(std::move(*made));
-    return made;
-  };
-  with.hears = printable_hearing(std::move(with.hears));
-  if (with.kind == "sqlite") return printable(make_sqlite_store(on, std::move(with)));
-  if (with.kind == "etcd") {
-    return printable(make_etcd_store(on, http::over_network(on.executor()), std::move(with)));
+  const auto network = [&on] { return http::over_network(on.executor()); };
+  store_maker make;
+  if (with.kind == "sqlite") {
+    make = [&](setup s) { return make_sqlite_store(on, std::move(s)); };
+  } else if (with.kind == "etcd") {
+    make = [&](setup s) { return make_etcd_store(on, network(), std::move(s)); };
+  } else if (with.kind == "consul") {
+    make = [&](setup s) { return make_consul_store(on, network(), std::move(s)); };
+  } else if (with.kind == "kubernetes") {
+    make = [&](setup s) { return make_kubernetes_store(on, network(), std::move(s)); };
   }
-  if (with.kind == "consul") {
-    return printable(make_consul_store(on, http::over_network(on.executor()), std::move(with)));
-  }
-  if (with.kind == "kubernetes") {
-    return printable(make_kubernetes_store(on, http::over_network(on.executor()), std::move(with)));
-  }
+  if (make) return make_printable_store(std::move(with), make);
   std::string kinds;
   for (const std::string_view name : settings::store_names) {
     kinds.append(kinds.empty() ? "" : ", ").append(name);

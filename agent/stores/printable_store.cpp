@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/printable_text.hpp"
+#include "stores/sent_secrets.hpp"
 
 namespace tenure::stores {
 namespace {
@@ -98,24 +99,38 @@ class watch_cleaner {
   core::member_list cleaned_;
 };
 
-template <class Outcome>
-handler<Outcome> cleaned(handler<Outcome> done) {
-  return [done = std::move(done)](Outcome came) mutable {
-    std::visit([](auto& one) { clean(one); }, came);
-    done(std::move(came));
-  };
+using secrets_ptr = std::shared_ptr<const sent_secrets>;
+
+/// Hides secrets where a store says what a server has said; names are not such text.
+template <class What>
+void hide(What& what, const sent_secrets& sent) {
+  if constexpr (requires { what.why = sent.hide(std::move(what.why)); }) {
+    what.why = sent.hide(std::move(what.why));
+  }
+  if constexpr (requires { what.text; }) what.text = sent.hide(std::move(what.text));
+  if constexpr (requires { what.unanswered; }) {
+    for (unanswered_renewal& one : what.unanswered) hide(one, sent);
+  }
+  if constexpr (requires { what.warnings; }) {
+    for (std::string& one : what.warnings) one = sent.hide(std::move(one));
+    what.server_version = sent.hide(std::move(what.server_version));
+  }
 }
 
 class printable_store final : public store {
  public:
-  explicit printable_store(std::unique_ptr<store> of) : of_(std::move(of)) {}
+  printable_store(std::unique_ptr<store> of, secrets_ptr sent)
+      : of_(std::move(of)), sent_(std::move(sent)) {}
 
   void open(handler<std::expected<description, open_error>> done) override {
-    of_->open([done = std::move(done)](std::expected<description, open_error> came) mutable {
+    of_->open([done = std::move(done),
+               sent = sent_](std::expected<description, open_error> came) mutable {
       if (came) {
         clean(*came);
+        hide(*came, *sent);
       } else {
         clean(came.error().text);
+        hide(came.error(), *sent);
       }
       done(std::move(came));
     });
@@ -124,6 +139,7 @@ class printable_store final : public store {
   [[nodiscard]] description describe() const override {
     description out = of_->describe();
     clean(out);
+    hide(out, *sent_);
     return out;
   }
 
@@ -148,16 +164,18 @@ class printable_store final : public store {
   }
 
   void watch(core::election_index which, watch_handler seen) override {
-    of_->watch(which, [seen = std::move(seen), cleaner = std::make_shared<watch_cleaner>()](
-                          std::variant<core::observation, unknown> what) {
-      std::visit([&](auto& one) { cleaner->clean(one); }, what);
-      seen(std::move(what));
-    });
+    of_->watch(which,
+               [seen = std::move(seen), sent = sent_, cleaner = std::make_shared<watch_cleaner>()](
+                   std::variant<core::observation, unknown> what) {
+                 std::visit([&](auto& one) { cleaner->clean(one); }, what);
+                 if (auto* const broke = std::get_if<unknown>(&what)) hide(*broke, *sent);
+                 seen(std::move(what));
+               });
   }
 
-  void agree(core::election_index which, agreement_change what, core::time_point deadline,
-             handler<agree_outcome> done) override {
-    of_->agree(which, what, deadline, cleaned(std::move(done)));
+  void accept_versions(core::election_index which, core::time_point deadline,
+                       handler<agree_outcome> done) override {
+    of_->accept_versions(which, deadline, cleaned(std::move(done)));
   }
 
   void leave_order(core::election_index which, core::left_order what, core::time_point deadline,
@@ -179,7 +197,7 @@ class printable_store final : public store {
     of_->announce(which, says);
   }
 
-  void hear(const core::word& what) override { of_->hear(what); }
+  bool hear(const core::word& what) override { return of_->hear(what); }
   void stand_in_line(core::election_index which, bool stands) override {
     of_->stand_in_line(which, stands);
   }
@@ -190,27 +208,47 @@ class printable_store final : public store {
   void close() override { of_->close(); }
 
  private:
+  template <class Outcome>
+  handler<Outcome> cleaned(handler<Outcome> done) const {
+    return [done = std::move(done), sent = sent_](Outcome came) mutable {
+      std::visit(
+          [&](auto& one) {
+            clean(one);
+            hide(one, *sent);
+          },
+          came);
+      done(std::move(came));
+    };
+  }
+
   std::unique_ptr<store> of_;
+  secrets_ptr sent_;
 };
 
 }  // namespace
 
-std::unique_ptr<store> make_printable_store(std::unique_ptr<store> of) {
-  return std::make_unique<printable_store>(std::move(of));
-}
-
-std::function<void(const core::contact_event&)> printable_hearing(
-    std::function<void(const core::contact_event&)> of) {
-  if (!of) return of;
-  return [of = std::move(of)](const core::contact_event& what) {
-    core::contact_event cleaned = what;
-    std::visit(
-        [](auto& one) {
-          if constexpr (requires { one.why; }) clean(one.why);
-        },
-        cleaned);
-    of(cleaned);
-  };
+std::expected<std::unique_ptr<store>, open_error> make_printable_store(setup with,
+                                                                       const store_maker& make) {
+  const secrets_ptr sent = with.sent;
+  if (with.hears) {
+    with.hears = [of = std::move(with.hears), sent](core::contact_event what) {
+      if (auto* const failed = std::get_if<core::contact::failed>(&what)) {
+        clean(failed->why);
+        hide(*failed, *sent);
+      }
+      of(what);
+    };
+  }
+  if (with.notes) {
+    with.notes = [of = std::move(with.notes), sent](notice what) {
+      clean(what.text);
+      hide(what, *sent);
+      of(what);
+    };
+  }
+  auto made = make(std::move(with));
+  if (made) made = std::make_unique<printable_store>(std::move(*made), sent);
+  return made;
 }
 
 }  // namespace tenure::stores

@@ -18,6 +18,7 @@
 #include "settings/consul.hpp"
 #include "settings/election.hpp"
 #include "settings/security.hpp"
+#include "stores/sent_secrets.hpp"
 
 /// The contract between Tenure and a store. tests/contract runs against the real server of every
 /// store.
@@ -100,21 +101,11 @@ struct order_written {
 using order_outcome = std::variant<order_written, unknown>;
 using read_outcome = std::variant<core::observation, unknown>;
 
-/// What an operator changes in an election's agreement.
-struct agreement_change {
-  std::uint32_t slots = 0;  ///< 0: as many as before
-  bool accept_versions =
-      false;  ///< accept versions from the store's present one on; see core::agreement
-};
-
-/// The change is not possible now: why, and what to do.
+/// Not possible in this store, and why, and what to do.
 struct not_agreed {
   std::string why;
   std::string action;
 };
-
-/// So many hold, or wait to hold, that there cannot be fewer slots.
-not_agreed too_many_hold(std::string_view election, std::size_t holders, std::uint32_t slots);
 
 /// The agreement from now on.
 using agree_outcome = std::variant<core::agreement, not_agreed, unknown>;
@@ -168,6 +159,8 @@ struct setup {
   /// Tells a word to the member whose `peer_address` is `to`; empty: nobody is told any. Called on
   /// the loop, also from within a call: it must not call the store.
   std::function<void(const std::string& to, const core::word& what)> tell{};
+  /// What the store sends to prove who it is; shared with what shows its text.
+  std::shared_ptr<sent_secrets> sent = std::make_shared<sent_secrets>();
   /// The wall clock, in milliseconds since 1970.
   std::function<std::int64_t()> wall_ms = base::wall_now_ms;
 };
@@ -228,13 +221,12 @@ class store {
   /// Opens or re-opens the watch of one election. Changes are pushed, not polled, if the store can.
   virtual void watch(core::election_index which, watch_handler seen) = 0;
 
-  /// Changes the agreement of an election for all its members, whose watches show it. Returns
-  /// `not_agreed` if more slots than that are held or waited for, or if the change has no meaning
-  /// in this store.
-  virtual void agree(core::election_index which, agreement_change what, core::time_point deadline,
-                     handler<agree_outcome> done) = 0;
+  /// Accepts, for all members of an election, versions from the store's present one on; see
+  /// core::agreement. `not_agreed` if that has no meaning in this store.
+  virtual void accept_versions(core::election_index which, core::time_point deadline,
+                               handler<agree_outcome> done) = 0;
 
-  /// Leaves an order where the watches of all members show it, for `order_stays`.
+  /// Leaves an order where all watches show it, for `order_stays`. One that is there stays so.
   virtual void leave_order(core::election_index which, core::left_order what,
                            core::time_point deadline, handler<order_outcome> done) = 0;
 
@@ -265,8 +257,9 @@ class store {
 
   /// Somebody has told this agent a word. If it comes from the holder, and our place is the next
   /// one for certain, the watch shows us as the holder from then on, although the release is still
-  /// on its way. In any other case, and in a store without a queue, nothing happens.
-  virtual void hear(const core::word& /*what*/) {}
+  /// on its way. In any other case, and in a store without a queue, nothing happens, and false is
+  /// returned.
+  virtual bool hear(const core::word& /*what*/) { return false; }
 
   /// Removes our name from the members that the store shows, if it is there, by the deadline. Calls
   /// `done` in any case, unless the store is closed first. Only `close` may be called

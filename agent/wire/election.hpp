@@ -37,6 +37,25 @@ struct gone_member {
   friend bool operator==(const gone_member&, const gone_member&) = default;
 };
 
+/// A time without an active member, from the end of one term to the beginning of the next.
+///
+/// It begins when the holder releases its lease: nothing runs under it then. If the holder leaves
+/// no release record, nobody knows when it ceased to be active, and it begins with the last
+/// renewal.
+struct outage {
+  std::int64_t from_unix_ms = 0;
+  std::optional<std::int64_t> lasted_ms{};  ///< nothing: it lasts
+  /// The holder may have been active for a while after its last renewal.
+  bool at_most = false;
+
+  friend bool operator==(const outage&, const outage&) = default;
+};
+
+/// "5.2 s", or "at most 5.2 s". Precondition: it has ended.
+std::string length_text(const outage& what);
+/// The same of one that may last, at `unix_ms`.
+std::string length_text(const outage& what, std::int64_t unix_ms);
+
 /// A term that the agent has seen, or that the store has reported.
 struct past_term {
   core::holder who;
@@ -45,8 +64,9 @@ struct past_term {
   std::int64_t from_unix_ms = 0;  ///< 0: unknown
   std::int64_t to_unix_ms = 0;    ///< 0: unknown, or not ended
   /// Why it ended or is about to end: the name of a `core::loss_reason`; "expired" if its holder
-  /// did not say; empty: unknown.
+  /// has left no release record in the store; empty: unknown.
   std::string reason{};
+  std::optional<outage> outage_after{};  ///< nothing: it has not ended, or is unknown
 
   friend bool operator==(const past_term&, const past_term&) = default;
 };

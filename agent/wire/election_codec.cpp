@@ -1,5 +1,7 @@
+#include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "base/duration_text.hpp"
 #include "wire/election.hpp"
 #include "wire/json_codec.hpp"
 
@@ -39,6 +41,12 @@ static void describe(maybe_const<store_report> auto& of, auto& with) {
   with.or_null("why", of.why);
 }
 
+static void describe(maybe_const<outage> auto& of, auto& with) {
+  with.time("from", of.from_unix_ms);
+  with("lasted_ms", of.lasted_ms);
+  with("at_most", of.at_most);
+}
+
 static void describe(maybe_const<past_term> auto& of, auto& with) {
   with.holder(of.who);
   with("is_self", of.is_self);
@@ -46,6 +54,7 @@ static void describe(maybe_const<past_term> auto& of, auto& with) {
   with.time("to", of.to_unix_ms);
   with("ended", of.ended);
   with.or_null("reason", of.reason);
+  with("outage_after", of.outage_after);
 }
 
 static void describe(maybe_const<election_report> auto& of, auto& with) {
@@ -171,6 +180,15 @@ void keep_what_lasts(json& of) {
 }
 
 }  // namespace
+
+std::string length_text(const outage& what) {
+  return length_text(what, what.from_unix_ms);
+}
+
+std::string length_text(const outage& what, std::int64_t unix_ms) {
+  const std::chrono::milliseconds lasted(what.lasted_ms.value_or(unix_ms - what.from_unix_ms));
+  return (what.at_most ? "at most " : "") + std::string(base::spoken(lasted).view());
+}
 
 std::string write(const election_report& what) {
   return written(what);

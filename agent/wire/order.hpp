@@ -10,7 +10,7 @@
 
 namespace tenure::wire {
 
-/// {"member","to","aside","slots","accept_versions"}, the members that are set. The action is in
+/// {"member","to","aside","accept_versions"}, the members that are set. The action is in
 /// the path of the request, not in its body.
 std::string write(const core::order& what);
 
@@ -26,9 +26,7 @@ struct accepted_order {
   std::string action{};  ///< the name of a core::order_action
   std::string by{};      ///< the member that carries it out; empty: an older agent does not say
   std::string to{};      ///< the next holder, if the order names one
-  std::uint64_t slots = 0;
   bool accept_versions = false;
-  bool unchanged = false;  ///< only for `set`: the election had these settings already
 
   friend bool operator==(const accepted_order&, const accepted_order&) = default;
 };

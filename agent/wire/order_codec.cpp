@@ -15,9 +15,7 @@ static void describe(maybe_const<accepted_order> auto& of, auto& with) {
   with("action", of.action);
   with("by", of.by);
   with.if_any("to", of.to);
-  with.if_any("slots", of.slots);
   with.if_any("accept_versions", of.accept_versions);
-  with.if_any("unchanged", of.unchanged);
 }
 
 namespace {
@@ -26,7 +24,6 @@ using nlohmann::json;
 
 /// To step aside for longer, pause the member.
 constexpr core::duration longest_aside = std::chrono::hours(24);
-constexpr std::uint64_t most_slots = 1000;
 
 /// "30s", "90s500ms7us": exact to the microsecond, as base::read_duration reads it.
 std::string duration_text(core::duration what) {
@@ -49,10 +46,8 @@ std::string take(std::string_view name, const json& value, core::order& to) {
     if (!aside) return quoted + " is not a duration such as \"30s\"";
     to.aside = *aside;
   } else if (name == "slots" && sets) {
-    if (!value.is_number_unsigned() || value < 1 || value > most_slots) {
-      return quoted + " is not a number from 1 to 1000";
-    }
-    to.slots = value.get<std::uint32_t>();
+    return quoted +
+           " cannot be set: the number of slots follows the members; restart them with the new one";
   } else if (name == "accept_versions" && sets) {
     if (!value.is_boolean()) return quoted + " is neither true nor false";
     to.accept_versions = value.get<bool>();
@@ -70,7 +65,6 @@ std::string write(const core::order& what) {
   with.if_any("member", what.member);
   with.if_any("to", what.heir);
   if (what.aside) with("aside", duration_text(*what.aside));
-  with.if_any("slots", what.slots);
   with.if_any("accept_versions", what.accept_versions);
   with.end();
   return out;
@@ -90,8 +84,8 @@ std::expected<core::order, std::string> read_order(core::order_action action,
   if (action == core::order_action::transfer && out.heir.empty()) {
     return std::unexpected("transfer needs \"to\", the member that is to hold next");
   }
-  if (action == core::order_action::set && out.slots == 0 && !out.accept_versions) {
-    return std::unexpected("set needs \"slots\" or \"accept_versions\"");
+  if (action == core::order_action::set && !out.accept_versions) {
+    return std::unexpected("set needs \"accept_versions\"");
   }
   return out;
 }

@@ -20,6 +20,7 @@
 #include "base/trusted_open.hpp"
 #include "guard/guard_listener.hpp"
 #include "guard/guard_protocol.hpp"
+#include "guard/meeting_place.hpp"
 
 namespace tenure::workload {
 namespace asio = boost::asio;
@@ -69,6 +70,11 @@ std::string of_another_user(uid_t who) {
 }
 
 constexpr const char* nobody = "no guard is there; start one with `tenure guard --dir`";
+
+/// Whom the setting names, or else the user of the guard that was the first one in a meeting place.
+std::optional<uid_t> expected_user(const std::string& directory, std::optional<uid_t> guard_uid) {
+  return guard_uid ? guard_uid : guard::user_of_guard(directory);
+}
 
 /// Checks the file behind the name and connects a socket of this type to that file, even if the
 /// name is changed meanwhile. The socket, or the errno value of connect(2) if that has failed.
@@ -131,7 +137,8 @@ struct guard_dialer::impl : std::enable_shared_from_this<impl> {
 };
 
 std::expected<base::unique_fd, no_guard> guard_dialer::impl::reach() const {
-  auto tried = connect_to(directory, guard_uid, SOCK_SEQPACKET);
+  const std::optional<uid_t> expected = expected_user(directory, guard_uid);
+  auto tried = connect_to(directory, expected, SOCK_SEQPACKET);
   if (!tried) return std::unexpected(std::move(tried.error()));
   auto& [fd, error] = *tried;
   if (error != 0) return std::unexpected(not_connected(directory, error));
@@ -140,7 +147,7 @@ std::expected<base::unique_fd, no_guard> guard_dialer::impl::reach() const {
     return std::unexpected(no_guard{directory + "/" + guard::guard_socket_name +
                                     ": the kernel does not say who listens there"});
   }
-  if (!base::is_trusted_user(who->uid, guard_uid)) {
+  if (!base::is_trusted_user(who->uid, expected)) {
     return std::unexpected(no_guard{of_another_user(who->uid)});
   }
   return std::move(fd);
@@ -209,7 +216,7 @@ void guard_dialer::impl::try_after(std::chrono::milliseconds pause) {
 /// The kernel compares types after it has found the socket, and before it connects anything.
 std::expected<void, no_guard> look_for_guard(const std::string& directory,
                                              std::optional<uid_t> guard_uid) {
-  auto tried = connect_to(directory, guard_uid, SOCK_STREAM);
+  auto tried = connect_to(directory, expected_user(directory, guard_uid), SOCK_STREAM);
   if (!tried) return std::unexpected(std::move(tried.error()));
   const int error = tried->second;
   if (error == EPROTOTYPE) return {};

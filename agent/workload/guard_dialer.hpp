@@ -34,7 +34,8 @@ class guard_dialer {
   /// Receives a connection, which ends the search until the next `start`, or why one try failed.
   using handler = std::function<void(std::variant<guard::guard_fds, no_guard>)>;
 
-  /// `guard_uid`: a user that the guard may run as, besides ours and root.
+  /// `guard_uid`: a user that the guard may run as, besides ours and root; none: in a meeting place
+  /// (guard/meeting_place.hpp) the user of the guard that came first.
   guard_dialer(boost::asio::any_io_executor executor, std::string directory,
                std::optional<uid_t> guard_uid, handler outcome);
   ~guard_dialer();

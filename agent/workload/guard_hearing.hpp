@@ -18,7 +18,7 @@ inline constexpr core::duration second_look_after = std::chrono::milliseconds(10
 /// on its loop only.
 class guard_hearing {
  public:
-  /// `hears`: called with false when the guard hangs, with true when it acknowledges again.
+  /// `tell`: called with false when the guard hangs, with true when it acknowledges again.
   guard_hearing(base::event_loop& on, const guard::guard_page& page,
                 std::function<void(bool hears)> tell)
       : page_(page), tell_(std::move(tell)), timer_(on) {}

@@ -233,7 +233,7 @@ void hook_workload::no_way_left() {
   }
   state_ = state::lapsing;
   turn_at(loop_.now() + lapse_);
-  emit_soon(workload_defied{version_});
+  emit_soon(workload_defied{});
 }
 
 }  // namespace tenure::workload

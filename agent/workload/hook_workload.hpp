@@ -46,9 +46,7 @@ struct workload_obeyed {};
 
 /// No way of stopping has succeeded, as far as we know. If nobody renews the lease,
 /// `workload_lapsed` follows when it has certainly run out.
-struct workload_defied {
-  core::version version;
-};
+struct workload_defied {};
 struct workload_lapsed {};
 
 /// No other way has stopped the workload. It ends with the agent, so the agent must end now, with

@@ -111,8 +111,8 @@ using guard_event =
 
 /// Starts and stops the workload and hides from the agent how.
 ///
-/// No call waits. Use it on the agent's executor only. No event comes from inside a call, and none
-/// after destruction.
+/// No call waits. Use it on the agent's executor only. No event comes from inside a call but
+/// `presume_dead`, and none after destruction.
 class workload_owner {
  public:
   virtual ~workload_owner() = default;
@@ -144,7 +144,8 @@ class workload_owner {
   /// The agent ends for good: with `exit_code`, or else with the workload's status. The last call.
   virtual void bye(std::optional<int> exit_code) = 0;
 
-  /// It is known from elsewhere that no process of the workload is left.
+  /// It is known from elsewhere that no process of the workload is left. If one may have run,
+  /// `workload_exited` comes from inside this call: its caller drops this owner next.
   virtual void presume_dead() = 0;
 
   /// True from the order to start a workload until its death is known.

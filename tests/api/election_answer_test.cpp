@@ -432,8 +432,17 @@ TEST(ElectionAnswer, StandbyThatWasGrantedAnOldVersionSaysHowFarBackAndBothWaysO
   EXPECT_EQ(why["reason"], "old_version");
   EXPECT_THAT(why["text"].get<std::string>(),
               AllOf(HasSubstr("granted version 5 after version 12 was seen, 7 versions back"),
-                    HasSubstr("; raise its versions (etcdutl snapshot restore --bump-revision), "),
+                    HasSubstr("; restore it again with larger ones (etcdutl snapshot restore FILE "
+                              "--data-dir DIR --bump-revision 1000000000 --mark-compacted), or, "),
                     HasSubstr("tenure set db --accept-versions")));
+}
+
+TEST(ElectionAnswer, StandbyThatWasGrantedAVersionTwiceSaysThat) {
+  scene s;
+  s.view().held_back = {.why = core::campaign_obstacle::old_version};
+  s.view().regressed = core::regression{.granted = version{12}, .seen = version{12}};
+  EXPECT_THAT(s.db_json()["not_campaigning"]["text"].get<std::string>(),
+              HasSubstr("granted version 12 a second time, as after a restore; "));
 }
 
 TEST(ElectionAnswer, WaysOutOfAnOldVersionAreThoseOfTheStore) {
@@ -447,8 +456,8 @@ TEST(ElectionAnswer, WaysOutOfAnOldVersionAreThoseOfTheStore) {
   const std::string accept =
       "if all that checks versions may see smaller ones, say: tenure set db --accept-versions";
   EXPECT_THAT(text("kubernetes"),
-              AllOf(HasSubstr("; raise the revisions of the cluster's etcd (etcdutl snapshot "
-                              "restore --bump-revision), or, "),
+              AllOf(HasSubstr("; restore the cluster's etcd again with larger revisions (etcdutl "
+                              "snapshot restore FILE"),
                     EndsWith(accept)));
   EXPECT_THAT(
       text("consul"),

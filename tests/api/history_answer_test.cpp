@@ -18,7 +18,8 @@ void remember(scene& s) {
       api::term_list{{.who = {.identity = "a", .version = version{5}},
                       .ended = true,
                       .to_unix_ms = start_unix_ms + 1000,
-                      .reason = "expired"},
+                      .reason = "expired",
+                      .outage_after = api::outage{start_unix_ms - 3200, 5200, true}},
                      {.who = {.identity = "me", .version = version{(1ULL << 60U) + 1}},
                       .is_self = true,
                       .from_unix_ms = start_unix_ms + 2000}});
@@ -41,10 +42,13 @@ TEST(HistoryAnswer, NewestFirstAndWhatIsNotKnownIsNull) {
   EXPECT_EQ(newest["ended"], false);
   EXPECT_EQ(newest["to"], nullptr);
   EXPECT_EQ(newest["reason"], nullptr);
+  EXPECT_EQ(newest["outage_after"], nullptr);
   const auto& oldest = body["terms"][1];
   EXPECT_EQ(oldest["from"], nullptr);
   EXPECT_EQ(oldest["to"], "2026-01-31T12:00:01.000Z");
   EXPECT_EQ(oldest["reason"], "expired");
+  EXPECT_EQ(oldest["outage_after"], nlohmann::json::parse(R"({"from":"2026-01-31T11:59:56.800Z",
+                                                              "lasted_ms":5200,"at_most":true})"));
 }
 
 TEST(HistoryAnswer, LimitIsOfTheNewest) {
@@ -90,6 +94,19 @@ TEST(ElectionAnswer, MembersAreHoldersFirstAndNullWhereTheStoreCannotTell) {
   EXPECT_EQ(members[1]["is_self"], false);
   EXPECT_EQ(members[2]["identity"], "me");
   EXPECT_EQ(members[2]["is_self"], true);
+}
+
+TEST(ElectionAnswer, HolderThatTheListHasLostHasVanished) {
+  scene s;
+  s.watch_shows({{.identity = "a", .version = version{7}}}, version{7});
+  s.view().seen->members = members_named({"me"});
+  EXPECT_EQ(s.db_json()["members"][0]["state"], "active") << "it may be no member of the list";
+  s.db().gone = std::make_shared<const api::gone_list>(
+      api::gone_list{{.identity = "a", .last_seen_unix_ms = start_unix_ms}});
+  const auto members = s.db_json()["members"];
+  ASSERT_EQ(members.size(), 2U);
+  EXPECT_EQ(members[0]["identity"], "a");
+  EXPECT_EQ(members[0]["state"], "vanished");
 }
 
 TEST(ElectionAnswer, AHolderThatDrainsIsNotShownAsStandby) {

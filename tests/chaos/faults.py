@@ -48,6 +48,8 @@ def carry_out(fault: Fault, victim: str, stage: Stage) -> Hit | None:
     match fault.kind.group:
         case "member":
             return _on_member(fault, member)
+        case "log":
+            return _on_log(fault, member)
         case "workload":
             return _on_workload(fault, member)
         case "network":
@@ -78,6 +80,17 @@ def _on_member(fault: Fault, member: Member) -> Hit | None:
             return _signal(member, [guard or agent], signal.SIGTERM)
     assert fault.kind.name == "kill all"
     return Hit(member.name) if member.kill_all() else None
+
+
+def _on_log(fault: Fault, member: Member) -> Hit | None:
+    log = member.log
+    if log is None:
+        return None
+    if fault.kind.name == "close log":
+        log.close()
+        return Hit(member.name)
+    log.fill()
+    return Hit(member.name, log.go_on)
 
 
 def _on_workload(fault: Fault, member: Member) -> Hit | None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import namespaces
 import processes
 from consul import Consul
+from log_pipe import LogPipe
 from processes import program_of
 from stores import ELECTION, Etcd, Store
 from verdict import Budget
@@ -24,6 +26,9 @@ CONSUL_MONITOR_RETRIES = 3
 
 RESTART_AFTER_NS = 200_000_000
 
+# As it calls itself (agent/guard/agent_process.hpp).
+AGENT_NAME = "tenure-agent"
+
 _NANOSECONDS = {"ms": 1_000_000, "s": 1_000_000_000}  # the longer word first
 
 
@@ -34,7 +39,8 @@ class Setting:
     program: str  # tenure, or that of a counterpart
     worker_program: str
     worker: str  # one of schedule.WORKERS
-    contained: bool  # first process of a PID namespace, as in a container
+    contained: bool  # the guard is the first process of a PID namespace, as in a container
+    apart: bool = False  # guard and agent are started, and end, each by itself
     timing: tuple[str, ...] = TIMING
     has_versions: bool = True  # that grow with each grant
     # A fault that finds nothing to hit, e.g. no holder, is tried again for so long. The rest of the
@@ -54,19 +60,16 @@ class Setting:
         return int(text.removesuffix(unit)) * _NANOSECONDS[unit]
 
 
-class Member:
-    """One place where `tenure exec` is started again whenever it has ended."""
+class Place:
+    """One program that is started again whenever it has ended."""
 
-    def __init__(self, name: str, setting: Setting, store: Store, namespace: str,
-                 folder: Path) -> None:
-        self.name = name
-        self.namespace = namespace
-        self._setting = setting
-        self._store = store
-        self._folder = folder
+    def __init__(self, log_file: Path, words: Callable[[], list[str]]) -> None:
+        self._log_file = log_file
+        self._words = words
         self._process: subprocess.Popen[bytes] | None = None
         self._ended_at = 0
-        self._starts = 0
+        self._log: LogPipe | None = None  # of the latest start
+        self._logs: list[LogPipe] = []  # of each start, as long as anybody can write to it
 
     def supervise(self, now: int) -> None:
         if self._process is not None:
@@ -75,20 +78,110 @@ class Member:
             self._process = None
             self._ended_at = now
         if now - self._ended_at >= RESTART_AFTER_NS:
-            self._starts += 1
-            self._process = processes.spawn(self._words(), self._folder / f"{self.name}.log",
-                                            environment=_clean_environment())
+            self._log = LogPipe(self._log_file)
+            self._logs.append(self._log)
+            self._process = processes.spawn_into(self._words(), self._log.write_end,
+                                                 environment=_clean_environment())
+            self._log.started()
+
+    @property
+    def pid(self) -> int | None:
+        """Nothing if it does not run."""
+        runs = self._process is not None and self._process.poll() is None
+        return self._process.pid if self._process is not None and runs else None
+
+    def all(self) -> list[int]:
+        """Every process of it that has a living ancestor among them."""
+        return [] if self.pid is None else [self.pid, *processes.descendants(self.pid)]
+
+    @property
+    def log(self) -> LogPipe | None:
+        """Nothing if it does not run, or if nobody reads it any more."""
+        return self._log if self.pid and self._log is not None and self._log.is_open else None
+
+    def copy_logs(self) -> None:
+        for log in self._logs:
+            log.copy()
+        self._logs = [log for log in self._logs if log.is_open]
+
+    def close_logs(self) -> None:
+        """Call when all that could write to them is gone."""
+        for log in self._logs:
+            log.go_on()
+            while log.copy():
+                pass
+            log.close()
+        self._logs = []
+
+
+class Member:
+    """A guard with its agent and its workload: `tenure exec`, or guard and agent apart, as in two
+    containers of a pod."""
+
+    def __init__(self, name: str, setting: Setting, store: Store, namespace: str,
+                 folder: Path) -> None:
+        self.name = name
+        self.namespace = namespace
+        self._setting = setting
+        self._store = store
+        self._folder = folder
+        self._starts = 0
+        self._pods = 0
+        self._first = Place(folder / f"{name}.log", self._first_words)
+        self._agent = (Place(folder / f"{name}-agent.log", self._agent_words)
+                       if setting.apart else None)
+        self._shared = folder / f"{name}.guard"
+        if setting.apart:
+            self._shared.mkdir(mode=0o700)
+
+    @property
+    def _places(self) -> list[Place]:
+        return [self._first, *([self._agent] if self._agent else [])]
+
+    def supervise(self, now: int) -> None:
+        for place in self._places:
+            place.supervise(now)
+
+    def copy_logs(self) -> None:
+        for place in self._places:
+            place.copy_logs()
+
+    def close_logs(self) -> None:
+        """Call when all that could write to them is gone."""
+        for place in self._places:
+            place.close_logs()
+
+    @property
+    def log(self) -> LogPipe | None:
+        """That of the guard; nothing if it does not run, or if nobody reads it any more."""
+        return self._first.log
 
     @property
     def identity(self) -> str:
-        """No two starts have the same, so that a version in two hands shows."""
+        """Of the workload. No two starts have the same, so that a version in two hands shows."""
         return f"{self.name}-{self._starts}"
 
-    def _words(self) -> list[str]:
+    def _first_words(self) -> list[str]:
+        self._starts += 1
         words = namespaces.entering(self.namespace)
         if self._setting.contained:
             words += ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
-        return words + self._command()
+        return words + (self._guard_command() if self._setting.apart else self._command())
+
+    def _guard_command(self) -> list[str]:
+        timing = self._setting.timing
+        drain = timing[timing.index("--drain") + 1]
+        return [self._setting.program, "guard", "--dir", str(self._shared), "--drain", drain, "--",
+                *self._worker()]
+
+    def _agent_words(self) -> list[str]:
+        # A pod that is made anew has another name; a container in it that is started again has not.
+        if self._pods == 0 or self.guard() is None:
+            self._pods += 1
+        return [*namespaces.entering(self.namespace), self._setting.program, "agent",
+                *self._store.flags(self.name), "--election", ELECTION,
+                "--identity", f"{self.name}-{self._pods}", "--guard-dir", str(self._shared),
+                "--listen", "off", "--probe-listen", "off", *self._setting.timing]
 
     def _command(self) -> list[str]:
         s = self._setting
@@ -102,18 +195,19 @@ class Member:
 
     def all(self) -> list[int]:
         """Every process of it that has a living ancestor among them."""
-        if self._process is None or self._process.poll() is not None:
-            return []
-        return [self._process.pid, *processes.descendants(self._process.pid)]
+        return [pid for place in self._places for pid in place.all()]
 
     def guard(self) -> int | None:
-        return next((p for p in self.all() if program_of(p) == self.program), None)
+        return next((p for p in self._first.all() if program_of(p) == self.program), None)
 
     def agent(self) -> int | None:
+        if self._agent is not None:
+            return next((p for p in self._agent.all() if program_of(p) == self.program), None)
         guard = self.guard()
         if guard is None:
             return None
-        return next((p for p in processes.children(guard) if program_of(p) == self.program),
+        # By its name: what waits in the guard's place is a child that runs the same program.
+        return next((p for p in processes.children(guard) if processes.name_of(p) == AGENT_NAME),
                     None)
 
     def workload(self) -> list[int]:
@@ -130,11 +224,10 @@ class Member:
 
     def kill_all(self) -> bool:
         """Guard, agent and workload at once."""
-        if not self.all():
-            return False
-        assert self._process is not None
-        processes.kill_tree(self._process.pid)
-        return True
+        running = [place.pid for place in self._places if place.pid is not None]
+        for pid in running:
+            processes.kill_tree(pid)
+        return bool(running)
 
 
 class Counterpart(Member):
@@ -147,7 +240,7 @@ class Counterpart(Member):
         return next((p for p in self.all() if program_of(p) == self.program), None)
 
     def supervise(self, now: int) -> None:
-        if self._process is not None and self._process.poll() is not None:
+        if self._first.pid is None:
             self._kill_leftovers()
         super().supervise(now)
 

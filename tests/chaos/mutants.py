@@ -41,6 +41,7 @@ class Scenario:
     round: int  # milliseconds
     steps: tuple[Step, ...]
     timing: tuple[str, ...] = TIMING
+    apart: bool = False
 
     def schedule(self) -> list[Fault]:
         return [Fault(at=number * self.round + step.at, kind=KINDS[step.kind], victim=step.victim,
@@ -60,10 +61,13 @@ SCENARIOS = {
         "sqlite", "obedient", 4000,
         (*(Step(1000, "kill all", victim=member) for member in MEMBERS), Step(1010, "delete key"))),
     "guard_ignores_deadline": Scenario(
-        "sqlite", "deaf", 8000, (Step(500, "stop agent", 5000),)),
+        "sqlite", "deaf", 8000, (Step(500, "stop agent", 5000),), apart=True),
     # The next holder waits for longer than that: only the page shows that it is too late.
     "guard_kills_late": Scenario(
         "sqlite", "deaf", 8000, (Step(500, "stop agent", 5000),)),
+    # The guard has to say that its agent was killed before it can kill.
+    "guard_waits_for_log": Scenario(
+        "sqlite", "deaf", 8000, (Step(500, "fill log", 5500), Step(800, "kill agent"))),
     "ignore_deleted_key": Scenario(
         "etcd", "obedient", 4000, (Step(1500, "delete key"),)),
     "kill_first_process_only": Scenario(
@@ -113,7 +117,7 @@ def main() -> int:
 def make_world(name: str, scenario: Scenario, program: str, worker: str, folder: Path,
                etcd: releases.Release | None) -> World:
     setting = Setting(program=program, worker_program=worker, worker=scenario.worker,
-                      contained=False, timing=scenario.timing)
+                      contained=False, apart=scenario.apart, timing=scenario.timing)
     return World(name, 0, setting, scenario.schedule(), folder / name, etcd)
 
 

@@ -28,8 +28,14 @@ def spawn(words: Sequence[str], log: Path, stdin: int = subprocess.DEVNULL,
     """Starts a program that is killed when we die, its output appended to `log`. A session of its
     own keeps our Ctrl-C away from it."""
     with log.open("ab") as out:
-        return subprocess.Popen(words, stdin=stdin, stdout=out, stderr=out, env=environment,
-                                start_new_session=True, preexec_fn=_die_with_parent)
+        return spawn_into(words, out.fileno(), stdin, environment)
+
+
+def spawn_into(words: Sequence[str], out: int, stdin: int = subprocess.DEVNULL,
+               environment: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
+    """The same, with a descriptor for its output."""
+    return subprocess.Popen(words, stdin=stdin, stdout=out, stderr=out, env=environment,
+                            start_new_session=True, preexec_fn=_die_with_parent)
 
 
 def children(pid: int) -> list[int]:
@@ -53,6 +59,14 @@ def program_of(pid: int) -> str:
     """The file that it runs; empty for one that has ended."""
     try:
         return os.readlink(f"/proc/{pid}/exe")
+    except OSError:
+        return ""
+
+
+def name_of(pid: int) -> str:
+    """What it calls itself, cut to 15 bytes; empty for one that is gone."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().rstrip("\n")
     except OSError:
         return ""
 

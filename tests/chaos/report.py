@@ -58,6 +58,7 @@ def _overlap(world: World, overlap: Overlap) -> str:
                      f"{world.since_beginning(life.last):.3f} s")
     lines += _faults(world, overlap.first - BEFORE_NS, overlap.first + AFTER_NS)
     lines.append(f"  workload {world.setting.worker}, "
+                 f"{'guard and agent apart, ' if world.setting.apart else ''}"
                  f"{'in a PID namespace' if world.setting.contained else 'on the host'}; "
                  f"logs: {world.folder}")
     return "\n".join(lines)

@@ -39,7 +39,7 @@ class Contestant:
         return bool(self.program)
 
 
-TENURE = Contestant("tenure exec")
+TENURE = Contestant("tenure")
 # By the store that they lock in.
 COUNTERPARTS = {
     "etcd": Contestant("etcdctl lock", "etcdctl"),
@@ -133,12 +133,17 @@ def make_world(asked: argparse.Namespace, folder: Path, store: str, release: Rel
     program = asked.tenure
     if release is not None and not release.keeps_leases_after_a_stall:
         faults = [f for f in faults if f.kind.name != "stop store"]
+    contained = (index + (store == "etcd")) % 2 == 0
+    apart = not who.is_counterpart and 2 * index >= asked.worlds
+    if contained and apart:
+        # Nobody else sees the workload of a guard that is stopped (docs/safety.md).
+        faults = [f for f in faults if f.kind.name != "stop guard"]
     if who.is_counterpart:
         assert release is not None
         faults = [f for f in faults if not f.kind.of_guard]
         program = release.program(who.program)
     setting = Setting(program=program, worker_program=asked.worker, worker=place.worker,
-                      contained=(index + (store == "etcd")) % 2 == 0,
+                      contained=contained, apart=apart,
                       has_versions=who.has_versions, wait_seconds=who.wait_seconds,
                       holder_within_seconds=who.holder_within_seconds)
     if asked.print_schedule:

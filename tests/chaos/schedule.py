@@ -1,7 +1,7 @@
 """Which faults hit whom and when: drawn from a seed before anything starts."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from draws import Draws
 
@@ -24,13 +24,19 @@ QUIET_BEFORE = {"etcd": 3500, "sqlite": 3500, "consul": 8000}
 QUIET_AFTER = 1200
 FOR_DELETION = 0.07
 
+# Most agents whose log nobody takes are hit soon after: then the guard has to kill, and something
+# to say about it.
+FOR_AGENT = 0.7
+MOST_UNTIL_AGENT = 800
+OF_AGENT = ("kill agent", "stop agent")
+
 
 @dataclass(frozen=True)
 class Kind:
     """A kind of fault. Durations in milliseconds; 0 where it has none."""
 
     name: str
-    group: str  # what it hits: member, workload, network, store, operator, machine
+    group: str  # what it hits: member, log, workload, network, store, operator, machine
     weight: int
     least: int = 0
     most: int = 0
@@ -52,6 +58,8 @@ KINDS = {
         Kind("stop both", "member", 10, 2500, 5000, worker="asking", of_guard=True),
         Kind("kill all", "member", 5),
         Kind("terminate", "member", 5),
+        Kind("fill log", "log", 8, 2500, 6000),
+        Kind("close log", "log", 2),
         Kind("kill workload", "workload", 2),
         Kind("stop workload", "workload", 3, 300, 3000),
         Kind("cut", "network", 7, 300, 5000, stores=WITH_SERVERS),
@@ -93,12 +101,12 @@ class Fault:
 
     @property
     def needs_holder(self) -> bool:
-        """It hits processes that only a holder has, or that matter only there."""
-        return self.victim == HOLDER and self.kind.group in ("member", "workload")
+        """It hits what only a holder has, or what matters only there."""
+        return self.victim == HOLDER and self.kind.group in ("member", "log", "workload")
 
     def __str__(self) -> str:
         text = self.kind.name
-        if self.kind.group in ("member", "workload", "network"):
+        if self.kind.group in ("member", "log", "workload", "network"):
             text += f" of {self.victim}"
             if self.victim == HOLDER:
                 text += f", else {self.otherwise}"
@@ -120,7 +128,7 @@ def allowed(kind: Kind, at: int, before: list[Fault]) -> bool:
     """
     if kind.group == "member":
         return all(f.end + SETTLE <= at for f in before if f.kind.group == "member")
-    if kind.group in ("workload", "store", "machine"):
+    if kind.group in ("log", "workload", "store", "machine"):
         return all(f.end + MOST_GAP // 2 <= at for f in before if f.kind.group == kind.group)
     return True
 
@@ -159,10 +167,22 @@ def make(seed: int, world: str, place: Place, count: int) -> list[Fault]:
             if not fit:
                 continue
             kind = draws.weighted(fit)
+        with_agent = kind.group == "log" and draws.chance(FOR_AGENT)
+        if with_agent:
+            at = max([at] + [f.end + SETTLE for f in faults if f.kind.group == "member"])
         faults.append(_draw(draws, kind, at))
+        if with_agent:
+            at += draws.between(1, MOST_UNTIL_AGENT)
+            faults.append(_draw_on_agent(draws, faults[-1], at))
         if kind.group == "operator":
             at += QUIET_AFTER
-    return faults
+    return faults[:count]
+
+
+def _draw_on_agent(draws: Draws, log: Fault, at: int) -> Fault:
+    """Of the member whose log was hit."""
+    fault = _draw(draws, KINDS[draws.one_of(OF_AGENT)], at)
+    return replace(fault, victim=log.victim, otherwise=log.otherwise)
 
 
 def _draw(draws: Draws, kind: Kind, at: int) -> Fault:

@@ -83,6 +83,9 @@ class World:
 
     def turn(self) -> None:
         now = boot_ns()
+        # Also when this is over: other worlds need not be, and the members run on.
+        for member in self._stage.members.values():
+            member.copy_logs()
         if self.phase == Phase.LAYING:
             self._lay(now)
             return
@@ -114,6 +117,8 @@ class World:
 
     def close(self) -> None:
         """Call when all that ran in its namespaces is gone."""
+        for member in self._stage.members.values():
+            member.close_logs()
         self._stage.network.close()
 
     def stop(self, problem: str = "") -> None:

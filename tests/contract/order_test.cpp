@@ -93,6 +93,25 @@ TEST_P(StoreContract, AnOrderThatWasAnsweredIsNotDroppedAndHasItsAnswer) {
   }
 }
 
+/// As a request whose reply was lost is.
+TEST_P(StoreContract, AnOrderThatIsLeftOnceMoreKeepsItsAnswer) {
+  auto a = join(settings("a"));
+  auto b = join(settings("b"));
+  const auto seen_by_b = b->watch();
+  EXPECT_TRUE(a->leave_order(resign));
+  EXPECT_TRUE(a->leave_order(resign));
+  ASSERT_TRUE(loop_.run_until([&] { return seen_by_b->shows(has_order(resign)); }));
+  const core::order_reply yes{.accepted = true};
+  EXPECT_TRUE(b->answer_order(resign.id, yes));
+  EXPECT_TRUE(a->leave_order(resign));
+  core::left_order other = resign;
+  other.wanted.member = "c";
+  EXPECT_FALSE(a->leave_order(other)) << "another one has its id";
+  const auto dropped = a->drop_order(resign.id);
+  EXPECT_FALSE(dropped.done);
+  EXPECT_EQ(dropped.reply, std::optional(yes));
+}
+
 TEST_P(StoreContract, AnOrderThatNobodyTakesIsForgotten) {
   auto a = join(settings("a"));
   auto b = join(settings("b"));

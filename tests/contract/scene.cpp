@@ -88,9 +88,9 @@ void member::release(core::version version, stores::release_details how) {
   EXPECT_TRUE(std::holds_alternative<stores::released>(outcome));
 }
 
-stores::agree_outcome member::agree(stores::agreement_change what) {
+stores::agree_outcome member::accept_versions() {
   return wait_for<stores::agree_outcome>([&](auto done) {
-    store_->agree(core::election_index{0}, what, deadline(), std::move(done));
+    store_->accept_versions(core::election_index{0}, deadline(), std::move(done));
   });
 }
 

@@ -86,7 +86,7 @@ class member {
   bool leave_order(core::left_order what);
   bool answer_order(const std::string& id, core::order_reply reply);
   stores::order_written drop_order(const std::string& id);
-  stores::agree_outcome agree(stores::agreement_change what);
+  stores::agree_outcome accept_versions();
   void leave();
   core::observation read(std::uint32_t which = 0);
   /// Collects what the watch shows from now on.

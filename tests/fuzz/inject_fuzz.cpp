@@ -7,6 +7,7 @@
 
 #include "core/check.hpp"
 #include "manifest/inject.hpp"
+#include "manifest/json_form.hpp"
 
 namespace {
 
@@ -26,6 +27,10 @@ void check(const config::file& of, const manifest::injection& how) {
   if (!done) {
     TENURE_CHECK(!done.error().empty());
     for (const config::problem& p : done.error()) TENURE_CHECK(!config::render(p).empty());
+    return;
+  }
+  if (manifest::is_json(of.text)) {
+    TENURE_CHECK(!manifest::uninject({of.name, done->text}, "").has_value());
     return;
   }
   const auto again = manifest::inject({of.name, done->text}, how);

@@ -84,6 +84,22 @@ def matrix():
     yield "slots", merged(values_of(way="none"), {"replicas": 3, "tenure": {"slots": 2, "rbac": {"leases": "named"}}})
 
 
+def of_somebody(folder, text, line='{{ include "tenure.workload" (list . "orders.deployment") }}'):
+    """A chart `orders` that writes `text` by the library; where it is."""
+    place = pathlib.Path(folder, "orders")
+    (place / "templates").mkdir(parents=True)
+    (place / "charts").mkdir()
+    (place / "charts/tenure-library").symlink_to(LIBRARY)
+    version = yaml.safe_load((LIBRARY / "Chart.yaml").read_text())["version"]
+    (place / "Chart.yaml").write_text(yaml.safe_dump({
+        "apiVersion": "v2", "name": "orders", "version": "1.0.0", "dependencies": [
+            {"name": "tenure-library", "alias": "tenure", "version": version, "repository": "file://../tenure-library"}]}))
+    (place / "values.yaml").write_text("flag: --fast\ntenure: {container: orders}\n")
+    (place / "templates/deployment.yaml").write_text(
+        '{{- define "orders.deployment" -}}\n' + text + '{{- end -}}\n' + line + "\n")
+    return place
+
+
 def readme_commands():
     """What README says to do with a cluster, one command after the other."""
     page = (ROOT / "README.md").read_text().partition("\n## In Kubernetes\n")[2]

@@ -2,6 +2,7 @@
 import copy
 import json
 import re
+import subprocess
 import threading
 
 import yaml
@@ -61,7 +62,8 @@ REFUSED = (
      {"tenure.dev/container": "web"}),
     ("the main container has no command", main_with(command=None), {}),
     ("runs under tenure guard already", main_with(command=["/tenure-bin/tenure", "guard", "--", "/bin/worker"]), {}),
-    ("set securityContext.runAsUser", main_with(securityContext=None), {}),
+    ("or set securityContext.runAsUser", {"shareProcessNamespace": True, **main_with(securityContext=None)}, {}),
+    ("user 0 is root, which runAsNonRoot forbids", main_with(securityContext={"runAsUser": 0, "runAsNonRoot": True}), {}),
     ("--health-http=", main_with(livenessProbe=GET), {}),
     ("--health-http=", main_with(startupProbe=GET), {}),
     ("is not Ready by its readinessProbe", main_with(readinessProbe=GET), {}),
@@ -74,7 +76,7 @@ REFUSED = (
     ("there is a volume tenure-bin or tenure-run", {"volumes": [{"name": "tenure-run", "emptyDir": {}}]}, {}),
     ("a volume is mounted at /tenure-bin or /run/tenure",
      {"volumes": [{"name": "v", "emptyDir": {}}], **main_with(volumeMounts=[{"name": "v", "mountPath": "/run/tenure/v"}])}, {}),
-    ("a container has port 8081", main_with(ports=[{"containerPort": 8081}]), {}),
+    ("all ports from 8081 to 8096", main_with(ports=[{"containerPort": port} for port in range(8081, 8097)]), {}),
     ("is for words such as --ttl=6s", {}, {"tenure.dev/settings": "--ttl 6s"}),
     ("may not have --store", {}, {"tenure.dev/settings": "--ttl=6s --identity=a"}),
     ("may not have --store", {}, {"tenure.dev/settings": "--traffic=gate"}),
@@ -116,8 +118,12 @@ class Injection(Scene):
         for what, one, words in (
                 ("the least", pod(), ()),
                 ("root", pod(main_with(securityContext={"runAsUser": 0})), ()),
+                ("a user that nobody knows", pod(main_with(securityContext=None)), ()),
+                ("processes that are shared", pod({"shareProcessNamespace": True}), ()),
+                ("ports that are taken", pod({"initContainers": [{**OTHER, "ports": [{"containerPort": 8082}]}], **main_with(
+                    ports=[{"containerPort": 8081}, {"containerPort": 80, "name": "tenure-probe"}])}), ()),
                 ("a longer grace period", pod({"terminationGracePeriodSeconds": 60}), ()),
-                ("no grace period", pod({"terminationGracePeriodSeconds": 0}), ()),
+                *((f"{seconds} s of grace", pod({"terminationGracePeriodSeconds": seconds}), ()) for seconds in (0, 1, 3, 4, 5, 20)),
                 ("lists that are there", pod({"initContainers": [OTHER], **volume,
                                               **main_with(volumeMounts=[{"name": "v", "mountPath": "/v"}])}), ()),
                 ("several containers", pod({"containers": [OTHER, MAIN]}, annotations={"tenure.dev/container": "main"}),
@@ -125,16 +131,53 @@ class Injection(Scene):
                 ("settings", pod(annotations={"tenure.dev/settings": " --ttl=6s\n--health-http=http://127.0.0.1:80/$(A) "}),
                  ("--ttl=6s", "--health-http=http://127.0.0.1:80/$(A)"))):
             with self.subTest(what):
-                plain = copy.deepcopy(one)
-                plain["metadata"] = {"name": "web"}
-                text = self.inject(yaml.safe_dump(plain), "--election=db", f"--image={TENURE}:1", *words)
-                theirs, ours = self.made(yaml.safe_load(text))["spec"], self.made(one)["spec"]
-                [level] = [entry for entry in ours["initContainers"][1]["env"] if entry["name"] == "TENURE_LOG_LEVEL"]
-                self.assertEqual(level["value"], "debug")
-                ours["initContainers"][1]["env"].remove(level)
-                for spec in (ours, theirs):
-                    spec["initContainers"][1]["env"].sort(key=lambda entry: entry["name"])
-                self.assertEqual(ours, theirs)
+                self.is_as_injected(one, *words)
+
+    def is_as_injected(self, one, *words):
+        """The API server makes of this pod what `tenure inject` does."""
+        text = self.inject(yaml.safe_dump({**copy.deepcopy(one), "metadata": {"name": "web"}}), "--election=db",
+                           f"--image={TENURE}:1", *words)
+        theirs, ours = self.made(yaml.safe_load(text))["spec"], self.made(one)["spec"]
+        [level] = [entry for entry in ours["initContainers"][1]["env"] if entry["name"] == "TENURE_LOG_LEVEL"]
+        self.assertEqual(level["value"], "debug")
+        ours["initContainers"][1]["env"].remove(level)
+        for spec in (ours, theirs):
+            spec["initContainers"][1]["env"].sort(key=lambda entry: entry["name"])
+        self.assertEqual(ours, theirs)
+
+    def test_pods_of_known_projects_are_as_tenure_inject_makes_them(self):
+        """With their command written down and without the probes of the main container, which a policy refuses."""
+        for file in sorted((charts.ROOT / "tests/unit/manifest/known").iterdir()):
+            with self.subTest(file.name):
+                text = file.read_text()
+                flag, _, given = text.partition("\n")[0].removeprefix("# flag: --").partition("=")
+                [template] = [found["spec"]["template"] for found in yaml.safe_load_all(text) if found and "spec" in found]
+                spec = template["spec"]
+                spec.pop("serviceAccountName", None)
+                spec.pop("priorityClassName", None)
+                spec["volumes"] = spec.get("volumes", []) + [
+                    {"name": name, "emptyDir": {}} for name in ("cassandra-data", "data")]
+                annotations, words = {}, []
+                if flag == "container":
+                    annotations, words = {"tenure.dev/container": given}, [f"--container={given}"]
+                main = next(found for found in spec["containers"] if flag != "container" or found["name"] == given)
+                if flag == "command":
+                    main["command"] = given.split()
+                for probe in ("livenessProbe", "startupProbe", "readinessProbe"):
+                    main.pop(probe, None)
+                self.is_as_injected({**pod(annotations=annotations), "spec": spec}, *words)
+
+    def test_what_is_refused_is_what_tenure_inject_refuses(self):
+        """But for the probes, which it takes out and says so."""
+        for why, changes, annotations in REFUSED:
+            if annotations:
+                continue
+            with self.subTest(why, changes=changes):
+                one = {**pod(changes), "metadata": {"name": "web"}}
+                done = subprocess.run([self.tenure, "inject", "-", "--election=db"], input=yaml.safe_dump(one),
+                                      capture_output=True, text=True)
+                is_probe = "--health-http=" in why or "readinessProbe" in why or "all ports" in why
+                self.assertEqual(done.returncode, 0 if is_probe else 1, done.stderr)
 
     def test_what_the_document_shows_is_taken(self):
         [text] = re.findall(r"^```yaml\n(.*?)^```", (charts.ROOT / "docs/inject.md").read_text(), re.M | re.S)
@@ -148,7 +191,7 @@ class Injection(Scene):
 
     def test_a_user_of_the_pod_is_that_of_the_agent(self):
         spec = self.made(pod({**main_with(securityContext=None), "securityContext": {"runAsUser": 1001}}))["spec"]
-        self.assertEqual([one["securityContext"]["runAsUser"] for one in spec["initContainers"]], [1001, 1001])
+        self.assertEqual([one["securityContext"].get("runAsUser") for one in spec["initContainers"]], [None, None])
 
     def test_pods_are_admitted_where_restricted_is_enforced(self):
         self.cluster.kubectl("label", "namespace", self.space, "pod-security.kubernetes.io/enforce=restricted")

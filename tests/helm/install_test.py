@@ -4,6 +4,7 @@ import concurrent.futures
 import itertools
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -19,7 +20,8 @@ import cluster  # noqa: E402
 import shown  # noqa: E402
 from charts import merged, values_of  # noqa: E402
 from injection import Injection  # noqa: E402, F401
-from scene import PATIENCE, TENURE, WORK, Scene, main, record, until, work_at_once, work_on_signal  # noqa: E402
+from scene import (FRESH_NS, PATIENCE, TENURE, WORK, Scene, main, now_ns, record, until, work_at_once,  # noqa: E402
+                   work_on_signal)
 
 # The kinds of which a chart, an agent or a controller may leave objects in a namespace.
 KINDS = ("deployments,replicasets,statefulsets,pods,services,endpointslices,serviceaccounts,roles,rolebindings,configmaps,"
@@ -102,7 +104,7 @@ class Admitted(Release):
                            "spec": {**one["spec"], "serviceAccountName": "default"}}
                     status, said = self.cluster.api("POST", self.path("pods") + "?dryRun=All", pod)
                     self.assertEqual(status, 201, said)
-        pod["spec"]["securityContext"] = {}
+        pod["spec"]["containers"][0]["securityContext"] = {}
         self.assertEqual(self.cluster.api("POST", self.path("pods") + "?dryRun=All", pod)[0], 403, "nothing is enforced")
 
 
@@ -277,6 +279,105 @@ class Lifecycle(Release):
         return found - {"serviceaccount/default", "configmap/kube-root-ca.crt"}
 
 
+class Slots(Release):
+    """More than one pod is active."""
+
+    def test_an_upgrade_alone_changes_their_number(self):
+        one = self.values(way="none")
+        two = merged(one, {"tenure": {"slots": 2}})
+        said = self.install(one, "--wait", f"--timeout={PATIENCE}s")
+        self.assertIn("take part in election db; one of them is active", said)
+        self.stamp(1)
+        self.upgrade(two, "--wait", f"--timeout={PATIENCE}s")
+        self.assertIn("2 of them are active", self.helm("get", "notes", self.release).stdout)
+        self.stamp(2)
+        self.upgrade(one, "--wait", f"--timeout={PATIENCE}s")
+        self.stamp(1)
+
+    def stamp(self, number):
+        """Of two pods that can hold, so many are active: their workloads stamp, and `tenure status` says so of them alone."""
+        def stamping():
+            now = now_ns()
+            return {life.identity for life in record.read(self.stamps) if now - life.last <= FRESH_NS}
+        until(lambda: len(self.pods()) == 2 and all(map(self.is_listed, self.pods())), "the old pods are gone", PATIENCE)
+        pods = until(lambda: (lambda found: found if len(found) == number and found <= set(self.pods()) else None)(stamping()),
+                     f"{number} workloads run", PATIENCE)
+        said = {pod: self.say(pod, "tenure", "/tenure", "status") for pod in self.pods()}
+        self.assertEqual({pod for pod, text in said.items() if re.search(rf"(?m)^db +{pod} +active ", text)}, pods, said)
+
+
+class Adoption(Release):
+    """A release that runs gets Tenure: no pod of before runs beside one that is active."""
+
+    knows_its_version = False
+    release = "orders"
+    PLAIN = '{{ include "orders.deployment" . }}'
+
+    def chart(self, kind, *line):
+        """Of somebody else, with their workload: without Tenure, or with its line."""
+        work = yaml.safe_dump(work_at_once(), default_flow_style=True, width=1000).strip()
+        place = self.stamps.parent / f"{self.space}-{kind}-{len(line)}"
+        if place.exists():
+            return place / "orders"
+        return charts.of_somebody(place, f"""\
+apiVersion: apps/v1
+kind: {kind}
+metadata: {{name: orders}}
+spec:
+  replicas: {{{{ .Values.replicas }}}}
+  selector: {{matchLabels: {{app: orders}}}}
+  template:
+    metadata: {{labels: {{app: orders}}}}
+    spec:
+      securityContext: {{runAsUser: 1000, runAsNonRoot: true}}
+      terminationGracePeriodSeconds: 25
+      containers:
+        - name: orders
+          image: {WORK}:1
+          command: {work}
+          env: [{{name: POD_NAME, valueFrom: {{fieldRef: {{fieldPath: metadata.name}}}}}}]
+          volumeMounts: [{{name: stamps, mountPath: /stamps}}]
+      volumes: [{{name: stamps, hostPath: {{path: {self.stamps}}}}}]
+""", *line)
+
+    TENURE = {"image": {"repository": TENURE, "tag": "1"}, "ttl": "6s", "election": "db"}
+
+    def runs_without(self, kind):
+        self.helm("install", self.release, self.chart(kind, self.PLAIN), "--values", "-", given="replicas: 1\n")
+        return self.becomes_active()
+
+    def adopt(self, kind, check=True, **more):
+        values = {"replicas": 2, "tenure": merged(self.TENURE, more)}
+        return self.helm("upgrade", self.release, self.chart(kind), "--values", "-", "--wait", f"--timeout={PATIENCE}s",
+                         given=yaml.safe_dump(values), check=check)
+
+    def adopted(self, kind):
+        self.runs_without(kind)
+        command = self.refused(kind)
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=PATIENCE,
+                              env={**os.environ, **self.cluster.variables()})
+        self.assertEqual(done.returncode, 0, command + done.stderr)
+        self.adopt(kind)
+        self.becomes_active()
+        self.adopt(kind, log={"level": "debug"})
+        until(lambda: len(record.read(self.stamps)) >= 3, "a pod with the other values is active", PATIENCE)
+        self.judge(least_terms=3)
+
+    def refused(self, kind, **more):
+        """The command that it has to be repeated after."""
+        done = self.adopt(kind, check=False, **more)
+        self.assertIn(f"pods of {kind.lower()}/orders do not take part in the election", done.stderr)
+        return done.stderr.partition("then repeat this: ")[2].splitlines()[0]
+
+    def test_of_a_deployment(self):
+        self.adopted("Deployment")
+        # Another election is as none: the holders of both would run.
+        self.refused("Deployment", election="db2")
+
+    def test_of_a_stateful_set(self):
+        self.adopted("StatefulSet")
+
+
 class Servers:
     """Stores outside of Kubernetes that the tests of a program share, each with an election of its own."""
 
@@ -397,6 +498,12 @@ class Named(Release):
         self.assertNotIn("forbidden", self.logs(following, "tenure"))
         self.assertNotIn("may not", self.logs(following, "tenure"))
         self.assertEqual([one["metadata"]["name"] for one in self.cluster.get(self.path("leases"))["items"]], ["db"])
+
+        def ends():
+            return {(one["reason"], one["type"]) for one in self.cluster.get(self.path("events"))["items"]
+                    if one.get("action") == "Lose"}
+        until(ends, "the end of the term is an Event", PATIENCE)
+        self.assertEqual(ends(), {("Shutdown", "Normal")}, "a pod that is deleted ends in order")
         self.judge()
 
 

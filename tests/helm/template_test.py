@@ -38,7 +38,7 @@ class Charts(unittest.TestCase):
         self.assertEqual(image, "tenure:" + version)
 
     def test_what_is_made_of_other_files_is_up_to_date(self):
-        done = subprocess.run([sys.executable, "-B", ROOT / "helm/reference.py", "--check"], capture_output=True, text=True)
+        done = subprocess.run([sys.executable, "-B", ROOT / "helm/reference.py", "--check", TENURE], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_each_value_is_told_and_in_the_schema(self):
@@ -48,7 +48,8 @@ class Charts(unittest.TestCase):
             for path in self.leaves(schema):
                 is_told = any(path == one or path.startswith(one + ".") for one in told)
                 in_library = chart == CHART and path.startswith("tenure.")
-                self.assertTrue(is_told or in_library or path == "global", f"{chart.name}: {path}")
+                is_setting = path.startswith("settings.")
+                self.assertTrue(is_told or in_library or is_setting or path == "global", f"{chart.name}: {path}")
             values = yaml.safe_load((chart / "values.yaml").read_text())
             for path in told:
                 for key in path.split("."):
@@ -57,7 +58,7 @@ class Charts(unittest.TestCase):
 
     def leaves(self, schema, path=""):
         for key, one in schema.get("properties", {}).items():
-            inside = list(self.leaves(one, f"{path}{key}.")) if one.get("type") == "object" else []
+            inside = list(self.leaves(one, f"{path}{key}.")) if "properties" in one else []
             yield from inside or [path + key]
 
     def test_alerts_and_dashboard_are_those_that_are_tested(self):
@@ -219,14 +220,103 @@ class Values(unittest.TestCase):
                 pod = workload(rendered(values_of(), *words))["spec"]["template"]["spec"]
                 image = charts.containers(pod)[name]["image"]
                 self.assertTrue(image.endswith(f":{tag}" if tag else "@sha256:" + "a" * 64), image)
-        pod = workload(rendered(values_of(), "--set", "command={/bin/sleep,20000000}", "--set", "tenure.settings.a=20000000"))
+        pod = workload(rendered(values_of(), "--set", "command={/bin/sleep,20000000}", "--set", "tenure.settings.priority=1000000"))
         main, agent = (charts.containers(pod["spec"]["template"]["spec"])[name] for name in ("main", "tenure"))
-        self.assertEqual((main["args"], charts.settings(agent)["a"]), (["/bin/sleep", "20000000"], "20000000"))
+        self.assertEqual((main["args"], charts.settings(agent)["priority"]), (["/bin/sleep", "20000000"], "1000000"))
         objects = rendered(merged(values_of(way="label", store="kubernetes-named"), {"tenure": {"election": "123"}}))
         self.assertEqual([one["metadata"]["name"] for one in objects if one["kind"] == "Lease"], ["123"])
         [service] = [one for one in objects if one["kind"] == "Service"]
         self.assertEqual(service["spec"]["selector"]["tenure.dev/election"], "123")
         self.assertIn("at '/image/tag'", template(values_of(), "--set-json", "image.tag=1.10").stderr)
+
+    def test_null_is_what_is_not_said(self):
+        """A key without a value, as it is left when all lines under it are comments, and as GitOps tools write it."""
+        usual = rendered(values_of())
+        schema = json.loads((CHART / "values.schema.json").read_text())
+        needed = {"image", "image.repository", "command", "ports", "podSecurityContext"}
+        for path, one in self.nullable(schema):
+            if path in needed:
+                continue
+            value = None
+            for key in reversed(path.split(".")):
+                value = {key: value}
+            with self.subTest(path):
+                objects = rendered(merged(values_of(way="auto"), value))
+                if path not in ("securityContext", "dashboard.labels", "tenure.resources", "tenure.traffic", "tenure.traffic.way",
+                                "tenure"):
+                    self.assertEqual(objects, usual)
+        self.assertIn("image.repository: give the image", template(merged(values_of(), {"image": None})).stderr)
+        self.assertIn("give it the `command`", template(merged(values_of(), {"command": None})).stderr)
+
+    def nullable(self, schema, path=""):
+        for key, one in schema["properties"].items():
+            if key == "settings" or path + key == "global":
+                continue
+            yield path + key, one
+            if one.get("additionalProperties") is False:
+                yield from self.nullable(one, f"{path}{key}.")
+
+    def test_a_number_or_a_boolean_may_be_a_text(self):
+        """As `--set-string` and the parameters of GitOps tools give them."""
+        for path, text, value in (("replicas", "3", 3), ("tenure.slots", "1", 1), ("tenure.probePort", "9000", 9000),
+                                  ("tenure.events", "false", False), ("tenure.rbac.create", "false", False),
+                                  ("topologySpread.enabled", "false", False), ("podDisruptionBudget.enabled", "false", False),
+                                  ("podDisruptionBudget.enabled", "true", True), ("dashboard.enabled", "true", True),
+                                  ("tenure.settings.priority", "7", 7), ("tenure.settings.prefer_newer", "true", True)):
+            with self.subTest(path):
+                self.assertEqual(rendered(values_of(), "--set-string", f"{path}={text}"),
+                                 rendered(values_of(), "--set-json", f"{path}={json.dumps(value)}"))
+        self.assertIn("at '/tenure/slots'", template(values_of(), "--set-string", "tenure.slots=1001").stderr)
+        self.assertIn("at '/tenure/probePort'", template(values_of(), "--set-string", "tenure.probePort=65536").stderr)
+        labelled = merged(values_of(), {"podLabels": {"a": 1, "b": True}, "podAnnotations": {"c": 20000000}})
+        metadata = workload(rendered(labelled))["spec"]["template"]["metadata"]
+        self.assertEqual((metadata["labels"]["a"], metadata["labels"]["b"], metadata["annotations"]), ("1", "true", {"c": "20000000"}))
+
+    def test_an_image_may_be_written_whole(self):
+        digest = "sha256:" + "ab" * 32
+        for given, wanted in (({"repository": "r:5000/w:7"}, "r:5000/w:7"), ({"repository": "r/w@" + digest}, "r/w@" + digest),
+                              ({"repository": "r:5000/w", "tag": "7@" + digest}, "r:5000/w:7@" + digest),
+                              ({"repository": "r:5000/w", "tag": "7", "digest": digest}, "r:5000/w@" + digest),
+                              ({"repository": "r:5000/w", "tag": None}, "r:5000/w")):
+            with self.subTest(given):
+                pod = workload(rendered(merged(values_of(), {"image": given})))["spec"]["template"]["spec"]
+                self.assertEqual(charts.containers(pod)["main"]["image"], wanted)
+        whole = {"image": {"repository": "r/t@" + digest}}
+        for path, values in (("image", whole), ("tenure.image", {"tenure": whole})):
+            said = template(merged(values_of(), values), "--set", path + ".tag=7").stderr
+            self.assertIn(f"{path}: the repository \"r/t@{digest}\" has a tag or a digest already", said)
+        self.assertEqual(charts.agent(workload(rendered(merged(values_of(), {"tenure": whole})))["spec"]["template"]["spec"])["image"],
+                         "r/t@" + digest)
+        self.assertIn("at '/image/tag'", template(values_of(), "--set", "image.tag=" + digest).stderr)
+
+    def test_pods_of_one_roll_out_are_spread(self):
+        for kind, key in (("Deployment", "pod-template-hash"), ("StatefulSet", "controller-revision-hash")):
+            [spread] = self.pod(values_of(kind=kind))["topologySpreadConstraints"]
+            self.assertEqual(spread["matchLabelKeys"], [key])
+        done = template(values_of("exec"), "--kube-version", "1.26.0")
+        self.assertNotIn("matchLabelKeys", done.stdout)
+
+    def test_fields_that_many_charts_have(self):
+        where = {"nodeSelector": {"disk": "ssd"}, "tolerations": [{"key": "a", "operator": "Exists"}],
+                 "affinity": {"nodeAffinity": {}}}
+        objects = rendered(merged(values_of(), {**where, "nameOverride": "orders", "commonLabels": {"team": 7}}))
+        pod = workload(objects)["spec"]["template"]
+        self.assertEqual({key: pod["spec"][key] for key in where}, where)
+        self.assertEqual(pod["metadata"]["labels"]["team"], "7")
+        self.assertEqual(workload(objects)["spec"]["selector"]["matchLabels"],
+                         {"app.kubernetes.io/name": "orders", "app.kubernetes.io/instance": "db"})
+        for one in objects:
+            self.assertEqual(one["metadata"]["labels"]["team"], "7", one["kind"])
+
+    def test_the_containers_of_tenure_have_limits_and_leave_nothing_on_the_disk(self):
+        both = {"cpu": "100m", "memory": "32Mi"}
+        for mode in charts.MODES:
+            with self.subTest(mode):
+                pod = self.pod(merged(values_of(mode), {"tenure": {"resources": {"requests": both, "limits": both}}}))
+                for name in {"tenure", "tenure-install"} & set(charts.containers(pod)):
+                    self.assertEqual(charts.containers(pod)[name]["resources"], {"requests": both, "limits": both})
+                for one in pod["volumes"]:
+                    self.assertEqual(one["emptyDir"], {"medium": "Memory"})
 
     def test_without_ports_there_is_no_service(self):
         values = merged(values_of(way="auto"), {"ports": []})
@@ -315,16 +405,123 @@ class Refused(unittest.TestCase):
             for probe in ("livenessProbe", "startupProbe"):
                 self.refused("livenessProbe and startupProbe would fail", base=base,
                              containerSpec={probe: {"tcpSocket": {"port": 1}}})
-        for mode in ("guard", "guard-plain", "signal"):
-            self.refused("securityContext.runAsUser", base=values_of(mode), podSecurityContext={"runAsUser": None})
+            self.refused("where the agent would answer probes", base=base, ports=[{"containerPort": 8081, "name": "main"}])
+        nobody = {"podSecurityContext": {"runAsUser": None}}
+        self.refused("securityContext.runAsUser", base=values_of("signal"), **nobody)
+        for mode in ("guard", "guard-plain"):
+            self.refused("only an agent of its user can kill it", base=values_of(mode), podSpec={"shareProcessNamespace": True}, **nobody)
         self.refused("tenure.traffic.way probe is a readinessProbe", base=values_of(way="probe"),
                      containerSpec={"readinessProbe": {"tcpSocket": {"port": 1}}})
         self.refused("this name is for Tenure's own container", extraContainers=[{"name": "tenure", "image": "a"}])
         self.tenure("tenure.container: the pod has no container \"other\"", container="other")
-        self.refused("hostPID:", base=values_of("signal"), podSpec={"hostPID": True})
         self.refused("tenure.stop.signal:", base=values_of("signal"), args=[])
         self.refused("tenure.stop.signal: give one of", base=values_of("signal"),
                      tenure={"stop": {"signal": {"executable": "a", "pidFile": "/b"}}})
+
+    def test_a_user_that_nobody_knows(self):
+        """Agent and guard meet as after `tenure inject`."""
+        for mode in ("guard", "guard-plain"):
+            pod = workload(rendered(merged(values_of(mode), {"podSecurityContext": {"runAsUser": None}})))["spec"]["template"]["spec"]
+            parts = charts.containers(pod)
+            self.assertEqual(parts["tenure-install"]["args"], ["install", "/tenure-bin", "--guard-dir=/run/tenure/guard"])
+            self.assertIn({"name": "tenure-run", "mountPath": "/run/tenure"}, parts["tenure-install"]["volumeMounts"])
+            self.assertIn("--guard-dir=/run/tenure/guard", parts["tenure"]["args"])
+            self.assertEqual(parts["main"]["command"][1:4], ["guard", "--dir=/run/tenure/guard", "--agent-uid=65532"])
+            for name in ("tenure-install", "tenure"):
+                self.assertNotIn("runAsUser", parts[name]["securityContext"])
+                self.assertTrue(parts[name]["securityContext"]["runAsNonRoot"])
+
+    def test_a_pod_that_inject_and_the_policy_refuse_too(self):
+        """In the same words: what is one reason to a user must not depend on how Tenure comes into the pod."""
+        policy = rendered(Injection.VALUES, chart=INJECTION)
+        [problems] = [one["expression"] for one in Injection.named(policy, "ValidatingAdmissionPolicy")["spec"]["variables"]
+                      if one["name"] == "problems"]
+        problems = re.sub(r"' \+\s+'", "", problems)
+        main = {"name": "main", "image": "a", "command": ["/bin/work"], "securityContext": {"runAsUser": 1}}
+        for words, of_pod, of_main in (
+                ("with hostPID, what the guard has started would outlive the guard, and be in the view of every pod of the node",
+                 {"hostPID": True}, {}),
+                ("this pod is for Windows", {"nodeSelector": {"kubernetes.io/os": "windows"}}, {}),
+                ("this pod is for Windows", {"os": {"name": "windows"}}, {}),
+                ("postStart would run when the container starts, on a standby too", {},
+                 {"lifecycle": {"postStart": {"exec": {"command": ["a"]}}}}),
+                ("which Tenure uses", {}, {"volumeMounts": [{"name": "v", "mountPath": "/run/tenure/a"}]}),
+                ("there is a volume ", {"volumes": [{"name": "tenure-bin", "emptyDir": {}}]}, {}),
+                ("the command runs under ", {}, {"command": ["/tenure-bin/tenure", "guard", "--", "a"]})):
+            with self.subTest(words):
+                pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"},
+                       "spec": {**of_pod, "containers": [{**main, **of_main}]}}
+                done = subprocess.run([TENURE, "inject", "-", "--election", "a"], input=yaml.safe_dump(pod),
+                                      text=True, capture_output=True)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(words, done.stderr)
+                self.assertIn(words, problems)
+                own = {key: value for key, value in of_main.items() if key in ("command", "ports", "volumeMounts")}
+                values = {**own, "containerSpec": {key: value for key, value in of_main.items() if key not in own},
+                          **({key: value for key, value in of_pod.items() if key in ("nodeSelector", "volumes")}),
+                          "podSpec": {key: value for key, value in of_pod.items() if key not in ("nodeSelector", "volumes")}}
+                for mode in ("guard", "guard-plain", "exec"):
+                    self.refused(words, base=values_of(mode), **values)
+
+    def test_what_the_chart_writes_itself(self):
+        for values in ({"podSpec": {"volumes": []}}, {"podSpec": {"topologySpreadConstraints": []}},
+                       {"podSpec": {"securityContext": {}}}, {"containerSpec": {"env": []}},
+                       {"podLabels": {"app.kubernetes.io/name": "a"}}, {"commonLabels": {"helm.sh/chart": "a"}}):
+            [(path, keys)] = values.items()
+            self.refused(f"{path}.{list(keys)[0]}: the chart writes this itself", **values)
+        off = {"topologySpread": {"enabled": False}, "podSpec": {"topologySpreadConstraints": []}}
+        self.assertEqual(template(merged(values_of(), off)).returncode, 0)
+
+    def test_a_setting_that_cannot_work(self):
+        for path, settings in (("at '/tenure/settings'", {"nosuch": 1}), ("at '/tenure/settings/health_interval'", {"health_interval": 2000}),
+                               ("tenure.settings.identity: each pod has its own", {"identity": "db"}),
+                               ("tenure.settings.observe: a pod that only watches", {"observe": True}),
+                               ("tenure.settings.election: another value of the chart says this already: tenure.election",
+                                {"election": "a"}),
+                               ("tenure.probePort: is the port of the API, too", {"listen": "0.0.0.0:8081"})):
+            self.tenure(path, settings=settings)
+        self.tenure("tenure.ttl: a lease would be renewed every 667 ms", ttl="2s")
+        self.tenure("tenure.stop.exitCode.killBudget: the kubelet ends the main container up to 3s after", base=values_of("exit-code"),
+                    stop={"exitCode": {"killBudget": "2s"}})
+        self.assertEqual(template(merged(values_of(), {"tenure": {"settings": {"priority": None}}})).returncode, 0)
+
+    def test_what_the_agent_would_refuse(self):
+        """`tenure check` and the chart agree on each of these, and so on whether the pods would start."""
+        kinds = {"kubernetes": {}, "etcd": {"endpoints": ["http://etcd:2379"]}, "consul": {"endpoints": ["http://consul:8500"]}}
+        health = {"health_http": "http://127.0.0.1:1/"}
+        both = [0, 0]
+        for store, ttl, settings in (
+                *((store, ttl, {}) for store in kinds for ttl in ("500ms", "1s", "2s", "2999ms", "3s", "15s", "24h", "24h1s")),
+                *(("etcd", "2s", {"renew": renew}) for renew in ("49ms", "50ms", "1s", "1500ms", "1600ms", "2s", "3s")),
+                *(("etcd", "10s", {"grace": grace}) for grace in ("0s", "6s", "6060ms", "6100ms", "10s", "11s")),
+                *(("etcd", "10s", {"kill_budget": kill}) for kill in ("0s", "1ms", "5s", "5100ms", "11s")),
+                *(("etcd", "10s", {"lock_delay": delay}) for delay in ("0s", "10s", "10001ms")),
+                *(("etcd", "10s", {"drift": drift}) for drift in ("0%", "20%", "21%", "1")),
+                ("etcd", "10s", {"drift": "20%", "grace": "4s"}), ("etcd", "10s", {"drift": "20%", "grace": "4100ms"}),
+                *((store, "15s", {key: value}) for store in kinds for key, value in (
+                    ("datacenter", "a"), ("session_without_ttl", True), ("session_lock_delay", "61s"), ("session_lock_delay", "60s"))),
+                *(("consul", "15s", {**health, key: value}) for key, value in (
+                    ("health_interval", "99ms"), ("health_interval", "100ms"), ("health_interval", "1h"), ("health_interval", "61m"),
+                    ("health_timeout", "49ms"), ("health_timeout", "2s"), ("health_timeout", "2001ms"), ("health_delay", "25h"),
+                    ("health_failures", 0), ("health_failures", 100), ("health_failures", 101), ("health_file_age", "1s"),
+                    ("health_while", "always"), ("health_while", "sometimes"))),
+                ("consul", "15s", {"health_interval": "2s"}), ("consul", "15s", {"health_http": "http://10.0.0.1/"}),
+                ("consul", "15s", {"health_http": "http://127.0.0.1:0/"}), ("consul", "15s", {"health_file": "/a", "health_file_age": "500ms"}),
+                ("consul", "15s", {"health_command": "pg_isready -q"}), ("consul", "15s", {"health_command": '"" a'}),
+                ("consul", "15s", {"gain_http": "http://127.0.0.1:1/"}), ("consul", "15s", {"stop_command": "a"}),
+                ("consul", "15s", {"target_uid": 5}), ("consul", "15s", {"listen": "0.0.0.0:8081"}),
+                ("consul", "15s", {"listen": "10.0.0.1"}), ("consul", "15s", {"control_token_file": "-----BEGIN"}),
+                ("consul", "15s", {"priority": 1000001}), ("consul", "15s", {"on_lost": "stop"})):
+            with self.subTest(f"{store} {ttl} {settings}"), tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+                given = {"store": store, "election": "db", "ttl": ttl, "guard_dir": "/run/tenure", **settings,
+                         "endpoint": kinds[store].get("endpoints", ["https://kubernetes.default.svc"])}
+                yaml.safe_dump(given, file)
+                checked = subprocess.run([TENURE, "check", file.name], capture_output=True, text=True)
+                values = merged(values_of(), {"tenure": {"ttl": ttl, "settings": settings, "store": {"kind": store, **kinds[store]}}})
+                done = template(values)
+                self.assertEqual(done.returncode == 0, checked.returncode == 0, checked.stdout + checked.stderr + done.stderr)
+                both[done.returncode == 0] += 1
+        self.assertGreater(min(both), 20)
 
     def test_what_the_cluster_does_not_have(self):
         for mode in ("guard", "signal"):
@@ -363,19 +560,7 @@ spec:
         - {name: orders, image: "orders:7", command: [python3, -m, orders], args: ["{{ .Values.flag }}"], securityContext: {runAsUser: 1001}}
 """
 
-    def chart(self, folder, text, line='{{ include "tenure.workload" (list . "orders.deployment") }}'):
-        place = pathlib.Path(folder, "orders")
-        (place / "templates").mkdir(parents=True)
-        (place / "charts").mkdir()
-        (place / "charts/tenure-library").symlink_to(LIBRARY)
-        version = yaml.safe_load((LIBRARY / "Chart.yaml").read_text())["version"]
-        (place / "Chart.yaml").write_text(yaml.safe_dump({
-            "apiVersion": "v2", "name": "orders", "version": "1.0.0", "dependencies": [
-                {"name": "tenure-library", "alias": "tenure", "version": version, "repository": "file://../tenure-library"}]}))
-        (place / "values.yaml").write_text("flag: --fast\ntenure: {container: orders}\n")
-        (place / "templates/deployment.yaml").write_text(
-            '{{- define "orders.deployment" -}}\n' + text + '{{- end -}}\n' + line + "\n")
-        return place
+    chart = staticmethod(charts.of_somebody)
 
     def test_one_line_adds_it_to_a_chart(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -389,6 +574,46 @@ spec:
         self.assertEqual(parts["tenure"]["securityContext"]["runAsUser"], 1001, "the agent is of the guard's user")
         self.assertEqual(charts.settings(parts["tenure"])["election"], "orders")
         self.assertEqual(pod["serviceAccountName"], "orders")
+
+    def test_a_workload_without_labels(self):
+        """Nothing is beside an empty mapping."""
+        text = self.DEPLOYMENT.replace("        - {name: proxy, image: \"proxy:1\"}\n", "")
+        for values in ({"traffic": {"way": way, "service": {"ports": [{"name": "main", "port": 1}]}}} for way in charts.WAYS):
+            with tempfile.TemporaryDirectory() as folder:
+                objects = rendered({"tenure": values}, chart=self.chart(folder, text))
+            for one in objects:
+                if one["kind"] == "EndpointSlice":
+                    self.assertEqual(one["metadata"]["labels"], {"kubernetes.io/service-name": "orders",
+                                                                 "endpointslice.kubernetes.io/managed-by": "tenure.dev"})
+        with tempfile.TemporaryDirectory() as folder:
+            objects = rendered({"tenure": {"slots": 2, "rbac": {"leases": "named"}}}, chart=self.chart(folder, text))
+        self.assertEqual([one["metadata"].get("labels") for one in objects if one["kind"] == "Lease"],
+                         [None, {"tenure.dev/election": "orders"}])
+
+    def test_its_containers_are_for_namespaces_with_pod_security_restricted(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pod = workload(rendered({}, chart=self.chart(folder, self.DEPLOYMENT)))["spec"]["template"]["spec"]
+            root = self.DEPLOYMENT.replace("runAsUser: 1001", "runAsUser: 0").replace(", runAsNonRoot: true", "")
+            of_root = workload(rendered({}, chart=self.chart(folder + "/2", root)))["spec"]["template"]["spec"]
+        for name in ("tenure-install", "tenure"):
+            own = charts.containers(pod)[name]["securityContext"]
+            self.assertEqual((own["runAsNonRoot"], own["seccompProfile"]), (True, {"type": "RuntimeDefault"}))
+            self.assertNotIn("runAsNonRoot", charts.containers(of_root)[name]["securityContext"])
+
+    def test_a_condition_of_the_chart_above(self):
+        """Helm hands `enabled` and `global` to the schema, too."""
+        with tempfile.TemporaryDirectory() as folder:
+            above = pathlib.Path(folder, "above")
+            (above / "charts").mkdir(parents=True)
+            (above / "charts/tenure").symlink_to(CHART)
+            (above / "Chart.yaml").write_text(yaml.safe_dump({
+                "apiVersion": "v2", "name": "above", "version": "1.0.0", "dependencies": [
+                    {"name": "tenure", "alias": "db", "version": yaml.safe_load((CHART / "Chart.yaml").read_text())["version"],
+                     "condition": "db.enabled"}]}))
+            (above / "values.yaml").write_text(yaml.safe_dump({"global": {"a": "b"}, "db": {"enabled": True, **values_of()}}))
+            self.assertEqual([one["metadata"]["name"] for one in rendered({}, chart=above) if one["kind"] == "Deployment"], ["db"])
+            self.assertEqual(rendered({"db": {"enabled": False}}, chart=above), [])
+        self.assertIn("enabled: only the `condition`", template(merged(values_of(), {"enabled": False})).stderr)
 
     def test_an_account_of_the_pod_is_used(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -440,8 +665,13 @@ class Injection(unittest.TestCase):
         self.assertIn("--feature-gates=MutatingAdmissionPolicy=true", said)
 
     def test_a_wrong_value_is_refused(self):
-        for values, why in (({"settings": {"store": "etcd"}}, "propertyName 'store'"),
-                            ({"settings": {"TTL": "6s"}}, "propertyName 'TTL'"),
+        for values, why in (({"settings": {"store": "etcd"}}, "settings.store: the policy decides this"),
+                            ({"settings": {"identity": "a"}}, "settings.identity: each pod has its own"),
+                            ({"settings": {"traffic": "gate"}}, "settings.traffic: needs a label"),
+                            ({"settings": {"TTL": "6s"}}, "additional properties 'TTL'"),
+                            ({"settings": {"ttl": "2s"}}, "settings.ttl: a lease would be renewed every 667 ms"),
+                            ({"probePort": 4040}, "probePort: is the port of the API, too"),
+                            ({"enabled": False}, "enabled: only the `condition`"),
                             ({"resources": {"limits": {"cpu": 1}}}, "/resources/limits/cpu"),
                             ({"rbac": {"bindings": [{"namespace": "a"}]}}, "serviceAccount"),
                             ({"apiVersion": "v2"}, "/apiVersion"), ({"odd": 1}, "odd")):
@@ -453,18 +683,16 @@ class Injection(unittest.TestCase):
     def test_values_are_in_the_containers(self):
         digest = "sha256:" + "a" * 64
         text = self.mutation({"image": {"repository": "r/t", "digest": digest, "pullPolicy": "Always"}, "probePort": 9000,
-                              "settings": {"ttl": "6s", "health_failures": 20000000, "events": True, "endpoint": ["a", "b"]},
+                              "settings": {"ttl": "6s", "priority": 1000000, "events": True, "allowed_host": ["a", "b"]},
                               "resources": {"limits": {"memory": "64Mi"}}})
         self.assertEqual(text.count(f'image: "r/t@{digest}"'), 2)
         self.assertEqual(text.count('imagePullPolicy: "Always"'), 2)
-        for one in ('"--probe-listen=0.0.0.0:9000"', "containerPort: 9000", '"memory":"64Mi"'):
-            self.assertIn(one, text)
+        self.assertIn('"memory":"64Mi"', text)
         said = dict(re.findall(r'env\{name: "TENURE_(\w+)", value: ("[^"]*")\}', text))
-        self.assertEqual(said, {"TTL": '"6s"', "HEALTH_FAILURES": '"20000000"', "EVENTS": '"true"', "ENDPOINT": '"a,b"',
+        self.assertEqual(said, {"TTL": '"6s"', "PRIORITY": '"1000000"', "EVENTS": '"true"', "ALLOWED_HOST": '"a,b"',
                                 "RUNTIME_DIR": '"/run/tenure/agent"'})
         text = self.mutation({"image": {"tag": 7}})
         self.assertIn('image: "tenure:7"', text)
-        self.assertNotIn("--probe-listen", text)
 
     def test_all_policies_find_the_same_problems(self):
         objects = self.objects({"probePort": 9000})
@@ -474,7 +702,7 @@ class Injection(unittest.TestCase):
         warning = variables("ValidatingAdmissionPolicy", "workloads.injection.tenure.dev")
         self.assertEqual({key: mutating[key] for key in refusing}, refusing)
         self.assertEqual({**warning, "pod": "dyn(object)"}, refusing)
-        self.assertIn("containerPort == 9000", refusing["problems"])
+        self.assertTrue(refusing["ports"].startswith("[9000, 9001, "), refusing["ports"])
 
     def test_only_the_refusal_outlives_the_release(self):
         def kept(**values):
@@ -518,7 +746,7 @@ class Documents(unittest.TestCase):
                     tried += 1
                 else:
                     self.assertEqual(charts.helm(command[1], "--help").returncode, 0, command)
-        self.assertEqual(tried, 6)
+        self.assertEqual(tried, 7)
 
     def test_values(self):
         blocks = [yaml.safe_load(one) for one in re.findall(r"^```yaml\n(.*?)^```", (ROOT / "docs/helm.md").read_text(), re.M | re.S)]
@@ -590,8 +818,11 @@ class Kustomize(unittest.TestCase):
             if one["kind"] == "StatefulSet":
                 by_default = None
             pod = dict(template["spec"])
-            for key in ("containers", "initContainers", "serviceAccountName", "topologySpreadConstraints"):
+            for key in ("containers", "initContainers", "serviceAccountName"):
                 pod.pop(key, None)
+            [spread] = pod["topologySpreadConstraints"]
+            is_own = spread["labelSelector"] == spec["selector"]
+            pod["topologySpreadConstraints"] = [{**spread, "labelSelector": is_own}]
             pod["volumes"] = [volume for volume in pod.get("volumes", []) if volume["name"] != "tenure-config"]
             # Secrets of a store are for this group.
             pod["securityContext"] = {key: value for key, value in pod["securityContext"].items() if "fsGroup" not in key}

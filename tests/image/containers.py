@@ -31,7 +31,7 @@ def musl_library():
 def compile_for_musl(source, program):
     """A C program that is linked dynamically against Debian's musl."""
     subprocess.run(
-        ["clang-19", "-O1", "-Wall", "-Werror", "-nostdinc", "-isystem", MUSL / f"usr/include/{MACHINE}-linux-musl",
+        ["clang-19", "-O1", "-nostdinc", "-isystem", MUSL / f"usr/include/{MACHINE}-linux-musl",
          "-nostdlib", "-no-pie", "--ld-path=/usr/bin/ld.lld-19", f"-Wl,--dynamic-linker=/{LOADER}", "-o", program,
          *(MUSL_LIBRARIES / name for name in ("crt1.o", "crti.o", "crtn.o")), source,
          "-L", musl_library().parent, "-lc"], check=True)

@@ -31,13 +31,14 @@ std::unique_ptr<member> Interop::tenure(const std::string& identity, const std::
           .identity = identity, .ttl = ttl, .store = "etcd", .endpoint = cluster_->endpoint()});
 }
 
-std::unique_ptr<member> Interop::telling_tenure(const std::string& identity) const {
+std::unique_ptr<member> Interop::telling_tenure(const std::string& identity,
+                                                const std::string& at) const {
   return std::make_unique<member>(
       in_, member::options{.identity = identity,
                            .ttl = ttl_beyond_patience,
                            .store = "etcd",
                            .endpoint = cluster_->endpoint(),
-                           .more = {"--peer-listen", "127.0.0.1:0", "--log-level", "debug"}});
+                           .more = {"--peer-listen", at, "--log-level", "debug"}});
 }
 
 std::unique_ptr<member> Interop::stubborn_tenure(const std::string& identity,

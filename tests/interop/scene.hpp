@@ -28,7 +28,8 @@ class Interop : public ::testing::TestWithParam<servers::server_release> {
   [[nodiscard]] std::unique_ptr<member> tenure(const std::string& identity,
                                                const std::string& ttl) const;
   /// The same, which tells the next member, and is told, when a term is over.
-  [[nodiscard]] std::unique_ptr<member> telling_tenure(const std::string& identity) const;
+  [[nodiscard]] std::unique_ptr<member> telling_tenure(const std::string& identity,
+                                                       const std::string& at = "127.0.0.1:0") const;
   /// As `tenure`, but its command survives SIGTERM until its drain time is over.
   [[nodiscard]] std::unique_ptr<member> stubborn_tenure(const std::string& identity,
                                                         const std::string& ttl) const;

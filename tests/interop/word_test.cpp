@@ -1,5 +1,10 @@
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include <csignal>
 
+#include "base/unique_fd.hpp"
 #include "scene.hpp"
 
 /// Members that tell each other the end of a term, beside programs that know nothing of that.
@@ -34,6 +39,24 @@ TEST_P(Interop, TheNextMemberIsToldWhenATermIsOver) {
   ::kill(*workload, SIGKILL);
   ASSERT_TRUE(runs_as(in_, "c")) << a->process().err();
   EXPECT_TRUE(eventually([&] { return was_told(*a); })) << a->process().err();
+}
+
+TEST_P(Interop, MemberWhosePortForWordsIsTakenHearsFromTheStore) {
+  const auto a = telling_tenure("a");
+  ASSERT_TRUE(runs_as(in_, "a")) << a->process().err();
+  const base::unique_fd other(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof at;
+  ASSERT_EQ(::bind(other.get(), reinterpret_cast<const sockaddr*>(&at), size), 0);
+  ASSERT_EQ(::getsockname(other.get(), reinterpret_cast<sockaddr*>(&at), &size), 0);
+  const auto b = telling_tenure("b", "127.0.0.1:" + std::to_string(ntohs(at.sin_port)));
+  ASSERT_TRUE(eventually([&] { return b->process().said("cannot listen at peer_listen"); }))
+      << b->process().err();
+  ASSERT_TRUE(contenders_become(2)) << b->process().err();
+  a->process().send(SIGTERM);
+  EXPECT_TRUE(runs_as(in_, "b")) << b->process().err();
 }
 
 TEST_P(Interop, AnotherClientBetweenTwoMembersIsServedFirst) {

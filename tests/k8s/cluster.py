@@ -167,6 +167,7 @@ class Cluster:
         self.keys = None
         self.parts = {}
         self.kept = threading.local()
+        self.lock = threading.Lock()
 
     # Starting -------------------------------------------------------------------------------------
 
@@ -270,6 +271,18 @@ conf_dir = "{self.folder / 'cni'}"
         # Pods reach the API server by the address of its Service, without a kube-proxy.
         self._run("iptables", "-t", "nat", "-A", "PREROUTING", "-d", API_SERVICE, "-p", "tcp", "--dport", "443", "-j",
                   "DNAT", "--to", HOST + ":6443")
+
+    def serves(self):
+        """From now on the addresses of Services lead to pods, from the node, too."""
+        with self.lock:
+            if "proxy" not in self.parts:
+                # What has no route does not get to the rules of the proxy.
+                self._run("ip", "route", "add", SERVICES, "dev", "cni0")
+                self._start("proxy", PROGRAMS / "kube-proxy", f"--kubeconfig={self.keys.kubeconfig('admin')}",
+                            "--proxy-mode=iptables", f"--cluster-cidr={PODS}", f"--hostname-override={NODE}",
+                            # The limits of connection tracking are the machine's.
+                            "--conntrack-max-per-core=0", "--conntrack-tcp-timeout-established=0s",
+                            "--conntrack-tcp-timeout-close-wait=0s")
 
     def _start(self, name, *words):
         self.parts[name] = Part(self.folder, name, *words).start()
@@ -387,12 +400,22 @@ conf_dir = "{self.folder / 'cni'}"
         return found if status == 200 else None
 
     def processes(self, container_id):
-        """The ids, as we see them, of the processes in a container, oldest first."""
+        """The ids, as we see them, of the processes in a container, oldest first, without those that wait in a guard's
+        place."""
         listed = self.ctr("tasks", "ps", container_id)
-        return [int(line.split()[0]) for line in listed.stdout.splitlines()[1:]]
+        ids = [int(line.split()[0]) for line in listed.stdout.splitlines()[1:]]
+        return [one for one in ids if name_of(one) not in ("tenure-log", "tenure-look")]
 
     def tails(self):
         return "".join(one.tail() for one in self.parts.values())
+
+
+def name_of(process):
+    """What a process calls itself; empty for one that is gone."""
+    try:
+        return pathlib.Path(f"/proc/{process}/comm").read_text().strip()
+    except OSError:
+        return ""
 
 
 def enter(script, *words):

@@ -8,8 +8,8 @@ import tarfile
 USER = "65532:65532"
 
 
-def archive(into, name, files, entrypoint, links=()):
-    """Writes the image `name`, whose root has `files` (path inside -> path here) and nothing else but symbolic `links`
+def archive(into, name, files, entrypoint, links=(), user=USER):
+    """Writes the image `name` of this user, whose root has `files` (path inside -> path here) and nothing else but symbolic `links`
     (path inside -> what it leads to) and empty folders that every root has."""
     layer = io.BytesIO()
     with tarfile.open(fileobj=layer, mode="w") as tar:
@@ -32,7 +32,7 @@ def archive(into, name, files, entrypoint, links=()):
     layer = layer.getvalue()
     config = json.dumps({
         "architecture": "amd64", "os": "linux",
-        "config": {"Entrypoint": entrypoint, "User": USER, "Env": ["PATH=/bin:/usr/bin"]},
+        "config": {"Entrypoint": entrypoint, "User": user, "Env": ["PATH=/bin:/usr/bin"]},
         "rootfs": {"type": "layers", "diff_ids": ["sha256:" + hashlib.sha256(layer).hexdigest()]}}).encode()
     manifest = json.dumps([{"Config": "config.json", "RepoTags": [name], "Layers": ["layer.tar"]}]).encode()
     with tarfile.open(into, "w") as tar:

@@ -5,13 +5,15 @@ import json
 
 from scene import MANIFESTS, Scene, main
 
+KNOWN = MANIFESTS.parent / "tests/unit/manifest/known"
 # By which each traffic component lets the agent write.
 TRAFFIC_RULES = {
     "label": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "patch"]}],
     "gate": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]},
              {"apiGroups": [""], "resources": ["pods/status"], "verbs": ["patch"]}],
     "endpoints": [{"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "resourceNames": ["db"],
-                   "verbs": ["get", "patch"]}],
+                   "verbs": ["get", "patch"]},
+                  {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "verbs": ["list"]}],
     "probe": None,
 }
 
@@ -163,6 +165,19 @@ terminationGracePeriodSeconds: 60
                     kind = next(one for one in before if one != "Service")
                     self.check_pods(self.pod(before[kind]), self.pod(after[kind]))
                     self.assertEqual(self.inject(injected, "--uninject"), text)
+
+    def test_manifests_as_known_projects_have_them_are_accepted(self):
+        """tests/unit/manifest/known_test.cpp tries the text; each file says in its first line which flag it needs."""
+        files = sorted(KNOWN.iterdir())
+        self.assertGreaterEqual(len(files), 17)
+        for file in files:
+            with self.subTest(file.name):
+                text = file.read_text().replace("  namespace: kube-system\n", "")
+                flags = [text.partition("\n")[0].removeprefix("# flag: ")] if text.startswith("# flag: ") else []
+                before, after = self.dry_run(text), self.dry_run(self.inject(text, "--election", "web", *flags))
+                [kind] = set(before) - {"ServiceAccount"}
+                names = [one["name"] for one in self.pod(after[kind])["initContainers"]]
+                self.assertEqual(names[:2], ["tenure-install", "tenure"])
 
     def check_pods(self, before, after):
         containers = [one["name"] for one in after["initContainers"]]

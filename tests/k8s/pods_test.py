@@ -161,8 +161,8 @@ spec:
       serviceAccountName: db{user}
       containers:
       - name: main
-        image: {work}:1
-        command: ["/bin/sh", "-c", "{command}"]   # stamps for ever
+        image: {work}:{tag}
+        command: ["/bin/sh", "-c", "{command}"]   # stamps for ever{probe}
         env:
         - name: POD_NAME
           valueFrom: {{fieldRef: {{fieldPath: metadata.name}}}}
@@ -177,9 +177,9 @@ spec:
     COMMAND = "[ -z $TENURE_VERSION ] || exec /bin/worker /stamps $POD_NAME obedient; exec sleep 1000"
     SIDECAR = ["--election", "db", "--ttl", "6s", "--rbac", "--image", TENURE + ":1"]
 
-    def start(self, user="", more=()):
+    def start(self, user="", more=(), tag="1", probe=""):
         self.overlay = "injected"
-        self.plain = self.PLAIN.format(user=user, work=WORK, stamps=self.stamps, command=self.COMMAND)
+        self.plain = self.PLAIN.format(user=user, work=WORK, tag=tag, probe=probe, stamps=self.stamps, command=self.COMMAND)
         self.words = [*self.SIDECAR, *more]
         self.injected = self.inject(self.plain, *self.words)
         self.apply_text(self.injected)
@@ -212,9 +212,31 @@ spec:
         until(lambda: not any("initContainers" in one["spec"] for one in self.pods().values()),
               "no pod has the sidecar", PATIENCE)
 
-    def test_the_sidecar_runs_as_the_user_of_the_image(self):
-        self.start(more=["--run-as", "65532"])
-        self.judge(least_terms=1)
+    def test_the_sidecar_of_an_image_with_a_user_of_its_own_needs_no_number(self):
+        self.check_an_image_of("1234")
+
+    def test_the_sidecar_of_an_image_of_root_needs_no_number(self):
+        self.check_an_image_of("0")
+
+    def check_an_image_of(self, tag):
+        # A probe that always fails is asked on the active pod only.
+        active, others = self.start(tag=tag, probe="""
+        readinessProbe: {exec: {command: ["/bin/sh", "-c", "exit 1"]}, periodSeconds: 1, failureThreshold: 1}""")
+        until(lambda: not self.status_of(active, "main")["ready"], "the active pod is not Ready", PATIENCE)
+        until(lambda: self.status_of(others[0], "main")["ready"], "the standby is Ready", PATIENCE)
+        self.say(active, "tenure", "/tenure", "transfer", others[0])
+        second = self.becomes_active([active])
+        self.assertIn(second, others)
+        # A new agent finds the guard, and a new guard its agent.
+        self.signal(second, "tenure", signal.SIGKILL)
+        until(lambda: self.restarts(second, "tenure") == 1 and
+              (self.status_of(second, "tenure") or {}).get("ready"), "the new agent is ready", PATIENCE)
+        self.signal(second, "main", signal.SIGKILL)
+        until(lambda: self.restarts(second, "main") == 1, "the kubelet starts the main container again", PATIENCE)
+        third = self.becomes_active()
+        self.delete(third)
+        self.becomes_active([third])
+        self.judge()
 
     def test_a_workload_of_root_has_a_sidecar_of_root(self):
         active, [other] = self.start("\n      securityContext: {runAsUser: 0, runAsGroup: 0}")
@@ -365,9 +387,8 @@ class Doctor(Scene):
 
     def examine(self, pod):
         """The exit status, and what it prints: a list of (word, check, text)."""
-        done = self.cluster.kubectl("exec", pod, "-n", self.space, "-c", "tenure", "--", "/tenure", "doctor",
-                                    "--config", "/etc/tenure/tenure.yaml", "--guard-dir", "/run/tenure", check=False)
-        return done.returncode, [line.split(None, 2) for line in done.stdout.splitlines()]
+        status, said = self.doctor(pod)
+        return status, [line.split(None, 2) for line in said.splitlines()]
 
     def assert_line(self, lines, word, check, text):
         self.assertTrue(any(one[:2] == [word, check] and text in one[2] for one in lines),

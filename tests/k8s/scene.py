@@ -79,11 +79,15 @@ def load_images(into, tenure, pause, worker):
             # The same program as another image, as an upgrade has it.
             (TENURE + ":2", {"tenure": tenure, "etc/release": HERE / "scene.py"}, ["/tenure"]),
             (WORK + ":1", {"bin/worker": worker, "bin/busybox": shell}, ["/bin/worker"]),
-            (WORK + ":2", {"bin/worker": worker, "bin/busybox": shell, "etc/release": HERE / "scene.py"}, ["/bin/worker"])):
+            (WORK + ":2", {"bin/worker": worker, "bin/busybox": shell, "etc/release": HERE / "scene.py"}, ["/bin/worker"]),
+            # Of another user than Tenure's.
+            (WORK + ":1234", {"bin/worker": worker, "bin/busybox": shell}, ["/bin/worker"]),
+            (WORK + ":0", {"bin/worker": worker, "bin/busybox": shell}, ["/bin/worker"])):
         path = folder / "image.tar"
+        tag = name.partition(":")[2]
         image.archive(path, name, files, entrypoint,
                       [("bin/sh", "busybox"), ("bin/sleep", "busybox"), ("bin/touch", "busybox")]
-                      if "bin/busybox" in files else [])
+                      if "bin/busybox" in files else [], image.USER if tag in ("1", "2") else tag)
         into.load(path)
 
 
@@ -197,6 +201,12 @@ class Scene(unittest.TestCase):
         """What a command says that is executed in a container."""
         return self.cluster.kubectl("exec", "-n", self.space, pod, "-c", container, "--", *words)
 
+    def doctor(self, pod):
+        """The exit status of `tenure doctor` in a pod with a guard, and what it prints."""
+        done = self.cluster.kubectl("exec", pod, "-n", self.space, "-c", "tenure", "--", "/tenure", "doctor",
+                                    "--config", "/etc/tenure/tenure.yaml", "--guard-dir", "/run/tenure", check=False)
+        return done.returncode, done.stdout
+
     def plugin(self, *words):
         """The ended process of `kubectl tenure`."""
         variables = {**os.environ, **self.cluster.variables()}
@@ -308,7 +318,7 @@ def main(script):
     Scene.tenure = programs["tenure"]
     tests = side_by_side.load(sys.modules["__main__"], rest)
     # Who names a test wants it.
-    if "TENURE_WHOLE" not in os.environ and not any("." in name for name in rest):
+    if "DEV_WHOLE" not in os.environ and not any("." in name for name in rest):
         tests = side_by_side.drawn(tests, int(os.environ.get("TENURE_DRAW", random.randrange(1_000_000))))
     with cluster.Cluster(os.environ[cluster.FOLDER]) as Scene.cluster:
         load_images(Scene.cluster, **programs)

@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 """traffic_test.py --tenure TENURE --pause PAUSE --worker WORKER [TEST]...: traffic to the active pod, in each way, with pods
 of k8s/ on a real Kubernetes. Every state that the API server shows is judged."""
+import concurrent.futures
 import contextlib
+import itertools
 import os
 import signal
+import socket
+import subprocess
 import time
 import urllib.request
 
@@ -295,6 +299,32 @@ class TrafficEndpoints(Traffic):
         self.assertIn(pod["status"]["podIP"] + ":5432", described)
         self.judge(least_terms=1)
 
+    def test_what_an_earlier_selector_has_left_is_said_with_the_command_against_it(self):
+        active, others = self.start()
+        self.selects('{"app":"db","tenure.dev/select":null}')
+        until(lambda: self.shown.now() == {active, *others}, "Kubernetes leads to all pods", PATIENCE)
+        # What it has found stays.
+        self.selects("null")
+        status, said = self.doctor(active)
+        self.assertEqual(status, 1, said)
+        self.assertIn("(endpointslice-controller.k8s.io) leads clients of Service db to ", said)
+        until(lambda: "and not to the active pod alone: kubectl patch" in self.logs(active, "tenure"), "the log says it",
+              LOOK + PATIENCE)
+        [line] = [one for one in self.logs(active, "tenure").splitlines() if "(endpointslice-controller.k8s.io)" in one]
+        command = line.partition("alone: ")[2].partition('" election=')[0].replace('\\"', '"')
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True,
+                              env={**os.environ, **self.cluster.variables()})
+        self.assertEqual(done.returncode, 0, command + done.stderr)
+        self.is_named(active)
+        status, said = self.doctor(active)
+        self.assertIn("no EndpointSlice of others leads clients elsewhere", said)
+        self.assertEqual(status, 0, said)
+        Scene.judge(self, least_terms=1)
+
+    def selects(self, what):
+        self.cluster.kubectl("patch", "service", "db", "-n", self.space, "--type=merge", "-p",
+                             '{"spec":{"selector":' + what + "}}")
+
     def test_a_scale_to_nothing_empties_the_slice(self):
         self.start()
         self.cluster.kubectl("scale", "deployment/db", "--replicas=0", "-n", self.space)
@@ -408,6 +438,79 @@ class TrafficOverlays(Scene):
             until(lambda: seen.now() == {self.active()}, "the active pod is named", PATIENCE)
             self.assertLessEqual(len(seen.most()), 1, "two pods were named at once")
         self.judge()
+
+
+class TrafficSwitches(Scene):
+    """From one way to another, in place: clients are not led to a pod that is gone. Counted from outside, by connections to
+    the address of the Service."""
+
+    one_in = 6
+    CONNECTIONS = 1000
+
+    # Something listens while the workload runs.
+    WORK = ["/bin/sh", "-c", "/bin/busybox httpd -p 5432 -h /stamps; exec /bin/worker /stamps $POD_NAME obedient"]
+
+    def setUp(self):
+        super().setUp()
+        self.cluster.serves()
+
+    def takes(self, way):
+        """The manifest of a way is applied, and all pods are those of it."""
+        before = set(self.pods())
+        self.apply(f"guard-{way}", settings=TTL, worker=self.WORK)
+        self.rolled_out(before)
+
+    def rolled_out(self, before):
+        until(lambda: len(self.pods()) == 2 and not before & set(self.pods()), "all pods are new", PATIENCE)
+        self.active_and_standby()
+
+    def is_reached(self, _=None):
+        """One connection to the Service is taken, and answered: so few wait for an answer at a time."""
+        try:
+            with socket.create_connection((self.address, 5432), timeout=0.5) as line:
+                line.sendall(b"GET /nothing HTTP/1.0\r\n\r\n")
+                return line.recv(4096).startswith(b"HTTP/1.")
+        except OSError:
+            return False
+
+    def lost(self):
+        """Of so many connections, those which nobody takes."""
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            return self.CONNECTIONS - sum(pool.map(self.is_reached, range(self.CONNECTIONS)))
+
+    def leads_to_the_active_pod(self):
+        """What the proxy has of the API server is a moment old, so the first connections may be lost."""
+        self.address = self.cluster.get(self.path("services", "db"))["spec"]["clusterIP"]
+        counts = []
+
+        def none_is_lost():
+            counts.append(self.lost())
+            return counts[-1] == 0
+        try:
+            until(none_is_lost, f"none of {self.CONNECTIONS} connections is lost", 30)
+        finally:
+            print(f"{self._testMethodName}: lost of {self.CONNECTIONS}: {counts[:8]}", flush=True)
+
+    def switches(self, before, after):
+        self.takes(before)
+        self.leads_to_the_active_pod()
+        self.takes(after)
+        if before == "endpoints":
+            # As docs/traffic.md says: `kubectl apply` takes nothing away.
+            self.cluster.kubectl("delete", "endpointslice", "db", "-n", self.space)
+        self.leads_to_the_active_pod()
+        self.judge()
+
+
+def each_switch():
+    """A test of TrafficSwitches for each two ways."""
+    for before, after in itertools.permutations(("label", "endpoints", "gate", "probe"), 2):
+        def test(self, how=(before, after)):
+            self.switches(*how)
+        setattr(TrafficSwitches, f"test_from_{before}_to_{after}", test)
+
+
+each_switch()
 
 
 class TrafficRollOuts(Scene):

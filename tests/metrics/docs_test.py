@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """docs/metrics.md names every metric that agents show, as they show it, and every alert."""
 import re
+import signal
 import unittest
 
 import harness
@@ -41,8 +42,12 @@ class Document(Scene):
     def test_agrees_with_what_agents_show(self):
         well = self.folder / "well"
         well.touch()
-        holder = self.active(self.member("holder", "--health-file", str(well)))
-        eventually(lambda: "tenure_election_holder_info{" in holder.page(), "it shows the holder")
+        before = self.active(self.member("before"))
+        holder = self.member("holder", "--health-file", str(well))
+        eventually(lambda: "tenure_election_holder_info{" in holder.page(), "it shows who holds before it")
+        before.send(signal.SIGTERM)  # so that there is a time without an active member
+        self.active(holder)
+        eventually(lambda: 'holder="holder"' in holder.page(), "it shows the holder")
         documented = {name: (kind, frozenset(in_code(labels)))
                       for name, kind, labels, _, _ in rows(self.text) if name not in {"up"} | IN_PODS}
         self.assertEqual(documented, shown_by(holder.page()))

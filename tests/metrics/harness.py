@@ -118,7 +118,7 @@ class Agent(Program):
     def agent_pid(self) -> int:
         """The agent's process id, where a guard has started it."""
         return next((p for p in processes.children(self.pid)
-                     if processes.program_of(p) == TENURE), self.pid)
+                     if processes.name_of(p) == "tenure-agent"), self.pid)
 
 
 class Prometheus(Program):

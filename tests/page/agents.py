@@ -53,6 +53,9 @@ class Agent:
         found = re.search(r"msg=listening api=(\S+)", log)
         return found[1] if found else ""
 
+    def said(self) -> str:
+        return self._log.read_text(errors="replace")
+
     @property
     def url(self) -> str:
         return f"http://{self.address}/"

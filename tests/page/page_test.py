@@ -84,10 +84,20 @@ class RealAgents(PageTest):
         shown.run("window.loaded_once = true")
         version = int(shown.text("#version"))
         a.send(signal.SIGKILL)
+        # It holds until its lease ends, and is not shown as active meanwhile.
+        until(lambda: [one.split()[:2] for one in shown.texts("#members li")][:1] == [["a", "Vanished"]],
+              "a is missed", pause=0.02)
+        self.shows("#summary", "a has vanished, its lease ends in ")
+        self.assertNotIn("gone", shown.text("#summary"))
         self.shows("#holder", "b")
         self.assertGreater(int(shown.text("#version")), version)
         self.shows("#before", "a lost it at ")
         self.shows("#before", "its lease ran out")
+        # The one number, in all places.
+        until(lambda: "No member was active for at most " in shown.text("#terms .gap"), "the outage is told")
+        told = shown.text("#terms .gap").removeprefix("No member was active for ")
+        self.shows("#before", f"No member was active for {told}.")
+        self.assertIn(f"after {told} without an active member", b.said())
         self.shows("#terms li:not(.gap) ~ li:not(.gap)", "Lost it")
         self.assertEqual(shown.text("#terms li:last-child b"), "a")
         # It is missed, not forgotten.
@@ -336,11 +346,11 @@ class AtWill(PageTest):
         self.shows("#summary", "The workload here is unhealthy")
 
     def test_time_without_a_holder_is_shown_between_terms(self) -> None:
-        terms = [term("a", 9, 50), term("b", 8, 200, 62.5, "resigned"),
-                 term("a", 7, 400, 200.2, "shutdown")]
+        terms = [term("a", 9, 50), term("b", 8, 200, 62.5, "resigned", outage=12.5),
+                 term("a", 7, 400, 200.2, "shutdown", outage=0.2)]
         stand_in = StandIn(page_of(tenure), [election("db", "b", "a", 9)], {"db": terms})
         shown.open(self.serve(stand_in))
-        until(lambda: shown.texts("#terms .gap") == ["Nobody held it for 12 s"],
+        until(lambda: shown.texts("#terms .gap") == ["No member was active for 12.5 s"],
               "the one gap is shown, and not the hand-over of 0.2 s")
 
     def test_members_show_who_comes_next_and_who_cannot(self) -> None:

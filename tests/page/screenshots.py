@@ -17,7 +17,7 @@ MEMBERS = [member("db-1", "active"), member("db-0", "standby", is_self=True, rea
 
 TERMS = [term("db-1", 1042, 2 * HOUR + 754),
          term("db-0", 1037, 29 * HOUR, 2 * HOUR + 757, "resigned"),
-         term("db-2", 1031, 47 * HOUR, 29 * HOUR + 8, "renew_timeout"),
+         term("db-2", 1031, 47 * HOUR, 29 * HOUR + 8, "expired", outage=16.1),
          term("db-0", 1024, 70 * HOUR, 47 * HOUR + 3, "shutdown"),
          term("db-1", 1023, 70 * HOUR + 95, 70 * HOUR + 1, "unhealthy"),
          term("db-0", 998, 5 * DAY, 70 * HOUR + 110, "expired")]
@@ -44,7 +44,7 @@ MANY = [election(f"tenant-{i:04}", "db-0", None if i % 97 == 5 else f"db-{i * 7 
 
 SLOT_TERMS = [term("worker-7f9c6d5b8-b41qk", 83, 5 * HOUR),
               term("worker-7f9c6d5b8-x2x9z", 80, 11 * HOUR),
-              term("worker-5d4f8b7c9-mm2pq", 78, 29 * HOUR, 5 * HOUR + 2, "renew_timeout")]
+              term("worker-5d4f8b7c9-mm2pq", 78, 29 * HOUR, 5 * HOUR + 2, "expired")]
 
 SILENT = silent({**DB, "expires_in_ms": None}, 74_000)
 ETCD = {**DB, "expires_in_ms": None, "holder_age_ms": 1_900,

@@ -23,11 +23,13 @@ def rfc3339(seconds_ago: float = 0) -> str:
 
 
 def term(holder: str, version: int, began: float, ended: float | None = None,
-         reason: str | None = None) -> Json:
-    """`began` and `ended` are seconds ago."""
+         reason: str | None = None, outage: float | None = None) -> Json:
+    """`began` and `ended` are seconds ago; `outage`: how many seconds no member was active after it."""
     return {"holder": holder, "version": version, "version_text": str(version), "is_self": False,
             "from": rfc3339(began), "to": None if ended is None else rfc3339(ended),
-            "ended": ended is not None, "reason": reason}
+            "ended": ended is not None, "reason": reason,
+            "outage_after": None if outage is None or ended is None else
+            {"from": rfc3339(ended), "lasted_ms": round(outage * 1000), "at_most": False}}
 
 
 def election(name: str, identity: str, holder: str | None, version: int, **more: Any) -> Json:

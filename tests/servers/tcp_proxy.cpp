@@ -134,7 +134,7 @@ bool tcp_proxy::lets_up(link& of, std::string_view piece) {
 void tcp_proxy::pump_down(link& of) {
   std::array<char, piece_bytes> buffer{};
   for (;;) {
-    const std::string_view piece = receive(of.server.get(), buffer);
+    std::string_view piece = receive(of.server.get(), buffer);
     const bool passes = lets_down(of, piece);
     changed_.notify_all();
     if (!passes) return;
@@ -142,10 +142,15 @@ void tcp_proxy::pump_down(link& of) {
   }
 }
 
-bool tcp_proxy::lets_down(link& of, std::string_view piece) {
+bool tcp_proxy::lets_down(link& of, std::string_view& piece) {
   std::unique_lock lock(mutex_);
   if (of.held && let_go_) held_was_answered_ = true;
-  if (!piece.empty() && !of.loses && may_pass(lock, of, false)) return true;
+  if (!piece.empty() && !of.loses && may_pass(lock, of, false)) {
+    if (pieces_to_lose_.empty() || !piece.contains(pieces_to_lose_)) return true;
+    ++lost_pieces_;
+    piece = {};
+    return true;
+  }
   end(of);
   return false;
 }
@@ -178,6 +183,7 @@ void tcp_proxy::heal() {
     black_hole_ = false;
     refuses_ = false;
     delay_ = {};
+    pieces_to_lose_.clear();
   }
   changed_.notify_all();
 }
@@ -199,6 +205,16 @@ void tcp_proxy::cut(std::string_view text) {
 void tcp_proxy::lose_reply_to(std::string text) {
   const std::lock_guard lock(mutex_);
   to_lose_ = std::move(text);
+}
+
+void tcp_proxy::lose_pieces(std::string text) {
+  const std::lock_guard lock(mutex_);
+  pieces_to_lose_ = std::move(text);
+}
+
+std::size_t tcp_proxy::lost_pieces() const {
+  const std::lock_guard lock(mutex_);
+  return lost_pieces_;
 }
 
 void tcp_proxy::hold_request(std::string text) {

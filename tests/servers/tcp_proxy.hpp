@@ -46,6 +46,11 @@ class tcp_proxy {
   /// The reply to the next request with this text in it is thrown away and its connection closed:
   /// it was carried out, and nobody hears of it.
   void lose_reply_to(std::string text);
+  /// Pieces of replies with this text in them are thrown away until `heal`, and their connections
+  /// go on. A piece of a watch is one reply or more.
+  void lose_pieces(std::string text);
+  /// How many were.
+  [[nodiscard]] std::size_t lost_pieces() const;
   /// The next request with this text in it waits for `let_go`, even if the client has left by
   /// then.
   void hold_request(std::string text);
@@ -75,7 +80,7 @@ class tcp_proxy {
   void pump_down(link& of);
   /// Whether a piece may go on its way, once it may. If not, the link has ended.
   bool lets_up(link& of, std::string_view piece);
-  bool lets_down(link& of, std::string_view piece);
+  bool lets_down(link& of, std::string_view& piece);
   void end(link& of);
   /// Waits until bytes may pass. False if the link is to end instead.
   bool may_pass(std::unique_lock<std::mutex>& lock, link& of, bool is_request);
@@ -92,6 +97,8 @@ class tcp_proxy {
   bool ends_ = false;
   std::chrono::milliseconds delay_{0};
   std::string to_lose_;
+  std::string pieces_to_lose_;
+  std::size_t lost_pieces_ = 0;
   std::string to_hold_;
   bool let_go_ = false;
   bool held_was_answered_ = false;

@@ -22,8 +22,12 @@ void cast::draw() {
   if (stage_.guard_socket && dice_.chance(odd_clock_ppm)) {
     clock_off_ = dice_.spread(1s, 1h) * (dice_.chance(half) ? 1 : -1);
   }
-  // What a change from one slot to several is for Consul is tested on real servers alone.
-  disagrees_ = stage_.store != kept_in::consul && dice_.chance(disagree_ppm);
+  disagrees_ = for_slots().chance(disagree_ppm);
+  stage_.agrees = !disagrees_;
+}
+
+rng& cast::for_slots() {
+  return stage_.store == kept_in::consul ? slots_dice_ : dice_;
 }
 
 void cast::give_part(pod_machine& one) {
@@ -31,7 +35,7 @@ void cast::give_part(pod_machine& one) {
   one.identity = identity_of(is_twin ? 0 : one.number);
   one.checks_always = !stage_.guarded || dice_.chance(half);
   one.slots = static_cast<std::uint32_t>(stage_.slots);
-  if (disagrees_) one.slots = dice_.chance(half) ? 1 : 2;
+  if (disagrees_) one.slots = for_slots().chance(half) ? 1 : 2;
   if (one.number == 0) one.guard_clock_off = clock_off_;
 }
 

@@ -11,7 +11,7 @@ namespace tenure::shell {
 /// hooks tell their workloads. Drawn from dice of its own. Call before anybody takes part.
 class cast {
  public:
-  cast(stage& s, std::uint64_t seed) : stage_(s), dice_(seed) {}
+  cast(stage& s, std::uint64_t seed) : stage_(s), dice_(seed), slots_dice_(~seed) {}
 
   /// Precondition: all that is in `stage`, but for `hooked`, is drawn.
   void draw();
@@ -22,8 +22,11 @@ class cast {
   [[nodiscard]] bool disagrees() const { return disagrees_; }
 
  private:
+  [[nodiscard]] rng& for_slots();
+
   stage& stage_;
   rng dice_;
+  rng slots_dice_;              ///< of Consul: what else is drawn for a seed stays as it was
   core::duration clock_off_{};  ///< of the first pod's guard
   bool has_twins_ = false;
   bool disagrees_ = false;

@@ -36,7 +36,9 @@ guard_machine draw(stage& s, const pod_machine& pod, modelled_processes& process
                     .socket_room = static_cast<std::size_t>(dice.between(std::int64_t{1}, 5)),
                     .socket_delay = dice.spread(20us, 300ms),
                     .preempted_for = dice.spread(20us, 5ms),
-                    .accepts_agents = s.guard_socket};
+                    .accepts_agents = s.guard_socket,
+                    .salt_of_log = 0};
+  out.salt_of_log = static_cast<std::uint64_t>(out.rules.drain.count() ^ out.socket_delay.count());
   processes.stops_within = dice.spread(1ms, s.when.grace + s.when.drain + 1ms);
   // It may be the agent that kills, 50 ms after a guard that does not.
   processes.killed_within = dice.spread(1ms, s.when.kill_budget / 3);

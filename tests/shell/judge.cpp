@@ -72,6 +72,7 @@ void judge::created(const std::string& key, std::uint64_t revision, std::int64_t
                                         .created_at = world_.now,
                                         .placed_at = world_.now});
   made.came_clean = was_left_clean(made);
+  check_nobody_holds(which, static_cast<std::uint32_t>(made.of_slots));
   present_[revision] = &made;
   if (value.starts_with(name_of_pods))
     on_grant(std::stoul(value.substr(name_of_pods.size())), which);
@@ -112,16 +113,19 @@ void judge::erased(const std::string& key, std::uint64_t create_revision, erased
     }
   }
   if (how != erased_by::transaction) return;
-  // What was taken away goes on for a moment, even if a restore brings its key back.
+  const auto& pod = one.granted_to;
+  const bool holds_it = pod && of(*pod, one.which, create_revision) == &one &&
+                        is_in(*pod, one.which, create_revision);
+  // What was taken away goes on for a moment, even if a restore brings its key back. So does who
+  // asks an agent that hears last of the taking away, and gives back what is there again.
+  const bool is_given_back = !has_guards_ && !holds_it && !one.clean;
   const bool was_interrupted =
-      (one.is_back && one.started_at < one.placed_at) || is_put_behind(one);
+      (one.is_back && (one.started_at < one.placed_at || is_given_back)) || is_put_behind(one);
   const bool left_alone = one.granted_to && is_left_alone(*one.granted_to);
   if (one.alive && !was_interrupted && !left_alone) {
     broke(rule::released_in_use, "the workload of version " + version + " runs");
   }
-  const auto& pod = one.granted_to;
-  if (pod && of(*pod, one.which, create_revision) == &one &&
-      is_in(*pod, one.which, create_revision)) {
+  if (holds_it) {
     broke(rule::released_in_use, "pod " + std::to_string(*pod) + " is in version " + version);
   }
 }
@@ -132,6 +136,10 @@ void judge::restored(const std::vector<restored_key>& there, std::uint64_t revis
   was_restored_ = true;
   newest_ = revision;
   say("restored, at revision " + std::to_string(revision));
+  // An agent that stood still may read now that the term before its own was released.
+  for (const auto& [version, one] : present_) {
+    one->came_clean = one->came_clean || was_left_clean(*one);
+  }
   auto before = std::exchange(present_, {});
   for (const restored_key& one : there) {
     const auto is_it = [&](const term& t) {
@@ -358,7 +366,7 @@ void judge::believes_clean(std::size_t pod, const std::string& which, std::uint6
   const term* const one = of(pod, which, version);
   // With several slots it may be the place of another one that is free.
   if (slots_of(which) > 1 || one == nullptr) return;
-  // A restore that follows may put who held before it behind it.
+  // A restore that follows may put who held before it behind it, or back.
   if (one->came_clean || was_left_clean(*one)) return;
   // A restore may bring a key back, or a version of before under the same key. Its agent has seen
   // that version and gives the grant back; if it does not, its workload starts too early.
@@ -432,8 +440,9 @@ void judge::starts(std::size_t pod, const std::string& which, std::uint64_t vers
 }
 
 void judge::foreign_starts(std::size_t client, const std::string& which, const std::string& key) {
-  const auto found =
-      std::ranges::find_if(present_, [&](const auto& one) { return one.second->key == key; });
+  // A Lease keeps its key when it goes to another, as to a member that an operator has put back.
+  const auto found = std::ranges::find_if(
+      present_, [&](const auto& one) { return one.second->key == key && !one.second->granted_to; });
   // It may be gone since the client has looked.
   if (found == present_.end()) return;
   const std::string who =

@@ -220,8 +220,9 @@ class judge final : public store_witness {
     bool told_by_renewal = false;            ///< so it is, by the answer to a renewal
     bool alive = false;                      ///< its workload
     bool clean = false;                      ///< its agent said so
-    bool came_clean = false;                ///< who held before it had been left clean when it came
-    bool is_back = false;                   ///< a restore has brought it back after its end
+    bool came_clean = false;                 ///< who held before it had left clean when it came, or
+                                             ///< when the store was restored
+    bool is_back = false;                    ///< a restore has brought it back after its end
     world_time delayed_until{};             ///< after its end, the store grants it to nobody before
     world_time told_at = sim::world_never;  ///< its member has told another one that it is over
     std::string told_to{};                  ///< its identity
@@ -259,7 +260,7 @@ class judge final : public store_witness {
     std::uint64_t as_of = 0;
     std::vector<std::uint64_t> all{};
     std::vector<std::uint64_t> own{};  ///< by its own session
-    std::uint32_t agreed = 0;          ///< slots
+    bool keeps_other_slots = false;    ///< see `keeps_other_slots`
     bool identity_in_use = false;
 
     /// True if this state comes after the grant of `version`, which is not among `these`.
@@ -282,7 +283,9 @@ class judge final : public store_witness {
   void say(const std::string& what) const;
   void look_at_workloads();
   void look_at_unknown();
-  [[nodiscard]] const char* dispute_of(std::size_t pod, const shown_state& what) const;
+  [[nodiscard]] bool keeps_other_slots(std::size_t pod, const core::observation& what) const;
+  void check_nobody_holds(const std::string& election, std::uint32_t slots);
+  [[nodiscard]] static const char* dispute_of(const shown_state& what);
   /// The newest term that this pod was granted under this version; null: it was not.
   [[nodiscard]] term* of(std::size_t pod, const std::string& which, std::uint64_t version);
   /// True if the one that held before this term has said that it need not be waited for, or if

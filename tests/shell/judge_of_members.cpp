@@ -30,7 +30,7 @@ void judge::enters(std::size_t pod, const std::string& which, std::uint64_t vers
     broke(rule::entered_lost_term, who + ", gone by " + std::to_string(shown.as_of));
   }
   if (version == std::exchange(seen.present, version)) return;
-  if (const char* const why = dispute_of(pod, shown)) {
+  if (const char* const why = dispute_of(shown)) {
     broke(rule::entered_disputed_term, who + ": " + why);
   }
   const std::uint64_t most = std::max({seen.granted, seen.known_to_guard, seen.of_others});
@@ -42,9 +42,24 @@ void judge::enters(std::size_t pod, const std::string& which, std::uint64_t vers
 }
 
 /// Why a member with this before its eyes must not campaign; null: it may.
-const char* judge::dispute_of(std::size_t pod, const shown_state& what) const {
-  if (what.agreed != 0 && what.agreed != members_[pod].slots) return "other slots are agreed";
+const char* judge::dispute_of(const shown_state& what) {
+  if (what.keeps_other_slots) return "others keep another number of slots";
   return what.identity_in_use ? "another run uses its identity" : nullptr;
+}
+
+/// True if the election has another number of slots than this member is set up for, and somebody
+/// holds, or another member is listed that is set up for that number. Of twins nobody knows which.
+bool judge::keeps_other_slots(std::size_t pod, const core::observation& what) const {
+  const member_facts& us = members_[pod];
+  const std::size_t agreed = what.agreed.slots;
+  if (agreed == 0 || agreed == us.slots) return false;
+  const auto keeps = [&](const core::member& one) {
+    return one.identity != us.identity &&
+           std::ranges::none_of(members_, [&](const member_facts& other) {
+             return other.identity == one.identity && other.slots != agreed;
+           });
+  };
+  return !what.holders.empty() || (what.members && std::ranges::any_of(*what.members, keeps));
 }
 
 void judge::shown(std::size_t pod, const std::string& which, const core::observation& what) {
@@ -60,7 +75,7 @@ void judge::shown(std::size_t pod, const std::string& which, const core::observa
   }
   shown_state& shown = shown_[{pod, which}];
   shown = {.as_of = core::number(what.as_of),
-           .agreed = what.agreed.slots,
+           .keeps_other_slots = keeps_other_slots(pod, what),
            .identity_in_use = what.identity_in_use};
   for (const core::holder& one : what.holders) {
     shown.all.push_back(core::number(one.version));
@@ -129,7 +144,23 @@ void judge::agreed(const std::string& election, std::uint32_t slots) {
     its.slots = slots;
   } else if (was_there) {
     its.former_slots = before;
-    its.former_until = world_.now + ttl_;
+    // A write that relies on it may be carried out late.
+    its.former_until = world_.now + (2 * ttl_);
+  }
+}
+
+/// The number of slots follows the members: it changes while nobody holds. Call for each new term.
+/// After an operator has taken the number away, members say it anew.
+void judge::check_nobody_holds(const std::string& election, std::uint32_t slots) {
+  const auto found = agreed_.find(election);
+  const bool was_taken = found != agreed_.end() && found->second.former_until != world_time{};
+  if (is_written_over_ || was_taken) return;
+  for (const auto& [version, one] : present_) {
+    const bool holds = one->which == election && one->believed_until > world_.now && !one->is_back;
+    if (!holds || one->of_slots == slots) continue;
+    broke(rule::slots_changed_while_held, election + " has " + std::to_string(slots) +
+                                              " now, and " + one->owner + " holds it in version " +
+                                              std::to_string(version));
   }
 }
 
@@ -237,9 +268,7 @@ void judge::campaigns(std::size_t pod, const std::string& which, const candidate
     const auto shown = shown_.find({pod, which});
     if (shown == shown_.end()) return broke(rule::campaigns_unseen, who);
     const shown_state& seen = shown->second;
-    if (seen.agreed != 0 && seen.agreed != members_[pod].slots) {
-      broke(rule::campaigns_against_agreement, who);
-    }
+    if (seen.keeps_other_slots) broke(rule::campaigns_against_agreement, who);
     if (seen.identity_in_use) broke(rule::campaigns_as_another, who);
   }
   if (const auto hidden = out_of_sight_.find({pod, which});

@@ -124,10 +124,10 @@ modelled_surroundings::make_plain_store(stores::setup with) {
 std::expected<std::unique_ptr<stores::store>, stores::open_error> modelled_surroundings::make_store(
     stores::setup with) {
   with.wall_ms = [this] { return read_clocks().unix_ms(); };
-  with.hears = stores::printable_hearing(std::move(with.hears));
-  auto made = make_plain_store(std::move(with));
+  auto made = stores::make_printable_store(
+      std::move(with), [this](stores::setup what) { return make_plain_store(std::move(what)); });
   if (!made) return made;
-  return make_judged_store(stores::make_printable_store(std::move(*made)), stage_, on_, to_);
+  return make_judged_store(std::move(*made), stage_, on_, to_);
 }
 
 runtime::guard_result modelled_surroundings::connect_parent_guard(const runtime::guard_wish& how,

@@ -18,9 +18,9 @@ namespace tenure::shell {
 /// Listeners without a network: what they would serve can be looked at.
 class modelled_listeners final : public runtime::agent_listeners {
  public:
-  bool open(runtime::served_agent what) override {
+  std::expected<void, std::string> open(runtime::served_agent what) override {
     serves_.emplace(std::move(what));
-    return true;
+    return {};
   }
   [[nodiscard]] bool is_open() const override { return serves_.has_value(); }
   [[nodiscard]] std::optional<settings::listen_address> api_address() const override {

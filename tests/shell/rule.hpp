@@ -43,7 +43,8 @@ enum class rule : std::uint8_t {
   forgot_unknown,        ///< neither repeats an acquire without an answer, nor releases
   holds_without_guard,   ///< its guard is gone, or hangs, and it goes on in its term
   campaigns_unseen,      ///< before its watch has shown the election
-  campaigns_against_agreement,  ///< it is configured with another number of slots than agreed
+  campaigns_against_agreement,  ///< its number of slots is another one, and others keep that
+  slots_changed_while_held,     ///< somebody who relies on the number before holds
   campaigns_as_another,         ///< another run uses its identity
   campaigns_while_paused,       ///< it was paused, and not resumed
   campaigns_while_aside,        ///< it has resigned, and stands aside for a while

@@ -35,6 +35,7 @@ struct stage {
   core::timing when;
   std::vector<std::string> elections;
   std::size_t slots = 1;  ///< how many may hold an election at a time, if all members agree
+  bool agrees = true;     ///< all members are configured with that number
   /// True: a guard in each pod starts and kills a workload. False: workloads run all the time, and
   /// ask their agent before they act.
   bool guarded = true;

@@ -9,8 +9,9 @@ import unittest
 RESULTS = pathlib.Path(sys.argv.pop(1)) / "tests" / "results.py"
 
 
-def case(name: str, status: str, said: str, inside: str = "") -> str:
-    return f'<testcase name="{name}" status="{status}">{inside}<system-out>{said}</system-out></testcase>'
+def case(name: str, status: str, said: str, inside: str = "", seconds: float = 0.5) -> str:
+    return (f'<testcase name="{name}" status="{status}" time="{seconds}">{inside}'
+            f'<system-out>{said}</system-out></testcase>')
 
 
 PASSED = case("Election.Works", "run", "[  PASSED  ] 1 test.")
@@ -54,7 +55,16 @@ class Results(unittest.TestCase):
         self.assertIn("seed 42 broke overlap", told.stdout)
         self.assertLess(told.stdout.count("a line"), 40)
         self.assertIn("failed: Etcd.Hangs\n    Timeout", told.stdout)
-        self.assertNotIn("Election.Works", told.stdout)
+        self.assertNotIn("Election.Works", told.stdout.partition("failed: ")[2])
+
+    def test_where_the_time_went_is_told_by_class_and_by_test(self):
+        told = self.judge([case("Servers/EtcdLine.IsKept/debian", "run", "", seconds=3),
+                           case("Servers/EtcdLine.IsKept/today", "run", "", seconds=4.25),
+                           case("shell.kubernetes.mutant.a", "run", "", seconds=1), PASSED])
+        self.assertIn("time: 9 s in 4 tests", told.stdout)
+        self.assertIn("7.2 s  EtcdLine (2)", told.stdout)
+        self.assertIn("1.0 s  shell.kubernetes (1)", told.stdout)
+        self.assertIn("4.2 s  Servers/EtcdLine.IsKept/today", told.stdout)
 
     def test_many_failures_are_counted(self):
         self.assertIn("failed: 2 more", self.judge([FAILED] * 12).stdout)

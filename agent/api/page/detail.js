@@ -97,7 +97,7 @@ const detail = {
     const of_terms = [of, Math.floor(Date.now() / terms_again_ms)].join();
     if (of_terms !== this.drawn_terms) {
       this.drawn_terms = of_terms;
-      draw_terms(history, this.terms_shown, now.slots);
+      draw_terms(history, this.terms_shown);
     }
   },
 
@@ -197,7 +197,7 @@ by_id('copy').addEventListener('click', async () => {
 });
 by_id('more-terms').addEventListener('click', () => {
   detail.terms_shown += 4 * most_terms;
-  draw_terms(detail.history, detail.terms_shown, detail.now.slots);
+  draw_terms(detail.history, detail.terms_shown);
 });
 by_id('all-members').addEventListener('click', () => {
   detail.members_shown = Infinity;

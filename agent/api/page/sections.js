@@ -1,6 +1,5 @@
 // The sections of one election, each drawn only from its JSON and its history.
 
-const shortest_gap_ms = 1000; // between two terms
 const most_holders = 8, most_members = 12, most_terms = 12; // until more are asked for
 
 function draw_claim(now, history) {
@@ -57,6 +56,14 @@ function members_of(now) {
   });
 }
 
+// A holder that has vanished is one of the members until its lease ends.
+function gone_of(now) {
+  const members = members_of(now);
+  return now.gone.filter((one) => members.every(({ identity }) => identity !== one.identity));
+}
+
+const vanished_of = (now) => members_of(now).filter((one) => one.state === 'vanished');
+
 function draw_members(now, most) {
   const version_of = new Map(now.holders.map((one) => [one.identity, one.version]));
   const all = members_of(now), drawn = all.slice(0, most);
@@ -72,7 +79,7 @@ function draw_members(now, most) {
       make('span', { class: `dot ${one.state}`, 'aria-hidden': 'true' }),
       make('span', {}, isolated(one.identity), ...self),
       make('span', { class: 'state' }, state, ...next));
-  }), ...(all.length > most ? [] : now.gone).map((one) => make('li', {},
+  }), ...(all.length > most ? [] : gone_of(now)).map((one) => make('li', {},
     make('span', { class: 'dot gone', 'aria-hidden': 'true' }),
     make('span', {}, isolated(one.identity)),
     make('span', { class: 'state' }, 'Gone, last seen ', time(one.last_seen)))));
@@ -82,12 +89,13 @@ function draw_members(now, most) {
   show_text(by_id('all-members'), `Show all ${all.length}`);
 }
 
-function draw_terms(history, most, slots) {
+function draw_terms(history, most) {
   const terms = history?.terms ?? [], drawn = terms.slice(0, most), now = Date.now();
   const instants = drawn.flatMap((one) => [one.from, one.to]).filter(Boolean).map(Date.parse);
   const begin = Math.min(now, ...instants);
-  show(by_id('terms'), ...drawn.flatMap((one, i) => [
-    gap_between(one, terms[i - 1], slots, now),
+  show(by_id('terms'), ...drawn.flatMap((one) => [
+    outage_text(one.outage_after)
+      ? make('li', { class: 'gap' }, outage_text(one.outage_after)) : null,
     make('li', { class: one.ended ? '' : 'open' },
       make('b', {}, isolated(one.holder)),
       make('span', { class: 'track', 'aria-hidden': 'true' }, bar_of(one, begin, now)),
@@ -97,16 +105,6 @@ function draw_terms(history, most, slots) {
   show(by_id('terms-note'), ...(from
     ? ['Complete since ', time(from), ', when this agent began to watch.'] : ['Not known yet.']));
   by_id('more-terms').hidden = drawn.length === terms.length;
-}
-
-// How long there was no holder after a term, if known; `next` is the term that followed.
-function gap_between(term, next, slots, now) {
-  if (slots > 1 || !term.ended || !term.to || (next && !next.from)) return null;
-  const lasted = (next ? Date.parse(next.from) : now) - Date.parse(term.to);
-  if (lasted < shortest_gap_ms) return null;
-  const words = next ? `Nobody held it for ${duration(lasted)}`
-    : `Nobody has held it for ${duration(lasted)}`;
-  return make('li', { class: 'gap' }, words);
 }
 
 // Drawn to scale between the first instant shown and now.

@@ -23,9 +23,19 @@ function store_words(store, age_ms) {
 function level_of(now) {
   const is_ill = now.health?.state === 'unhealthy';
   if (!now.store.reachable || !now.holder_known || !now.holder || is_ill) return 'bad';
+  if (vanished_of(now).length) return 'bad';
   const is_busy = ['pending', 'draining', 'stopped'].includes(now.state);
   const is_held_back = now.not_campaigning || now.paused;
   return is_busy || is_held_back || now.health?.reason || now.gone.length ? 'warning' : 'good';
+}
+
+// "a has vanished, its lease ends in 4 s, then b comes next"
+function vanished_text(now, age_ms) {
+  const names = vanished_of(now).map((one) => one.identity), one = names.length === 1;
+  const ends = one && now.expires_in_ms !== null
+    ? `ends in ${duration(now.expires_in_ms - age_ms)}` : one ? 'ends soon' : 'end soon';
+  return `${names.join(', ')} ${one ? 'has' : 'have'} vanished, ${one ? 'its lease' : 'their leases'} ${ends}`
+    + (now.next ? `, then ${now.next} comes next` : '');
 }
 
 // "All is well: 1 active, 2 standby, etcd answers"
@@ -36,12 +46,13 @@ function summary_of(now, age_ms) {
     of[name] = (of[name] ?? 0) + 1;
   }
   const counts = Object.entries(of).map(([state, count]) => `${count} ${state}`);
-  if (now.gone.length) counts.push(`${now.gone.length} gone`);
+  if (gone_of(now).length) counts.push(`${gone_of(now).length} gone`);
   const what = !now.holder_known ? 'Who is active is not known'
     : !now.holder ? 'Nobody is active'
       : now.health?.state === 'unhealthy' ? 'The workload here is unhealthy'
         : !now.store.reachable ? 'The store does not answer'
-          : level === 'warning' ? 'It works, but not all is well' : 'All is well';
+          : vanished_of(now).length ? vanished_text(now, age_ms)
+            : level === 'warning' ? 'It works, but not all is well' : 'All is well';
   return [level, `${what}: ${[...counts, store_words(now.store, age_ms)].join(', ')}`];
 }
 

@@ -50,6 +50,13 @@ function duration(ms) {
   return pair(Math.floor(s / 86400), 'd', Math.floor(s / 3600) % 24, 'h');
 }
 
+// As log and commands say it: "480 ms", "5.2 s".
+function exact(ms) {
+  return ms < 1000 ? `${ms} ms` : ms < 60000 ? `${Math.round(ms / 100) / 10} s` : duration(ms);
+}
+
+const at_most = (outage, text) => (outage.at_most ? `at most ${text}` : text);
+
 // How a term ended, by the API's reason code.
 const reasons = {
   __proto__: null,
@@ -66,7 +73,7 @@ const reasons = {
   suspended: ['lost it', 'its machine had slept through the lease'],
   version_regressed: ['lost it', 'the store had gone back to an older state'],
   ttl_too_short: ['gave it up', 'the lease was too short for its settings'],
-  expired: ['lost it', 'its lease ran out or was deleted; it gave no reason'],
+  expired: ['lost it', 'its lease ran out or was deleted; it left no release record'],
 };
 
 const verb_of = (code) => (reasons[code] ?? ['lost it'])[0];
@@ -75,8 +82,21 @@ const reason_text = (code) => (reasons[code] ?? ['', code])[1];
 // "b gave it up at 21:04:11: told to resign."
 function ending(term) {
   const who = isolated(term.holder), at = term.to ? [' at ', time(term.to)] : [];
-  if (!term.reason) return [who, ' held it before; it ended', ...at, ', and why is not known.'];
-  return [who, ` ${verb_of(term.reason)}`, ...at, `: ${reason_text(term.reason)}.`];
+  const after = outage_text(term.outage_after), then = after && ` ${after}.`;
+  if (!term.reason) return [who, ' held it before; it ended', ...at, `, and why is not known.${then}`];
+  return [who, ` ${verb_of(term.reason)}`, ...at, `: ${reason_text(term.reason)}.${then}`];
+}
+
+// Empty for an orderly hand-over, which takes milliseconds.
+function outage_text(outage) {
+  const shortest_ms = 1000;
+  if (!outage) return '';
+  if (outage.lasted_ms === null) {
+    const lasts = duration(Date.now() - Date.parse(outage.from));
+    return `No member has been active for ${at_most(outage, lasts)}`;
+  }
+  if (outage.lasted_ms < shortest_ms) return '';
+  return `No member was active for ${at_most(outage, exact(outage.lasted_ms))}`;
 }
 
 // "Gave it up: told to resign"
@@ -94,6 +114,7 @@ const states = {
   standby: ['Standby', 'waits for its turn'],
   pending: ['Pending', 'waits until the previous term is surely over'],
   active: ['Active', 'its workload may run'],
+  vanished: ['Vanished', 'its lease has not ended yet'],
   draining: ['Draining', 'stops its workload'],
   stopped: ['Stopped', 'no longer takes part'],
   unknown: ['Not known', ''],

@@ -80,8 +80,11 @@ std::expected<settings::endpoint, std::string> agent_address(
 }
 
 std::optional<std::string> named_election(const invocation& what) {
-  if (auto given = what.value("ELECTION")) return given;
-  // Several names are not an election: the variable is also a setting of agents, and may list some.
+  auto given = what.value("ELECTION");
+  return given ? given : own_election_name();
+}
+
+std::optional<std::string> own_election_name() {
   auto own = variable("TENURE_ELECTION");
   return own && !own->contains(',') ? own : std::nullopt;
 }

@@ -53,6 +53,9 @@ agent_answer judged(const settings::endpoint& agent,
 std::expected<settings::endpoint, std::string> agent_address(
     const std::optional<std::string>& given);
 
+/// What TENURE_ELECTION names, unless it is a list: the variable is also a setting of agents.
+std::optional<std::string> own_election_name();
+
 /// The election of the ELECTION argument or TENURE_ELECTION; nothing without either.
 std::optional<std::string> named_election(const invocation& what);
 

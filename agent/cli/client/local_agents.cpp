@@ -1,5 +1,8 @@
 #include "cli/client/local_agents.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
@@ -12,6 +15,7 @@
 #include "base/trusted_open.hpp"
 #include "cli/text/print.hpp"
 #include "cli/text/variable.hpp"
+#include "core/campaign_obstacle.hpp"
 #include "http/client/http_network.hpp"
 #include "http/server/unix_socket.hpp"
 #include "runtime/exit_status.hpp"
@@ -33,6 +37,11 @@ std::string listed(const std::vector<const candidate*>& some) {
 /// More is better: a holder knows that it holds by its own lease.
 int knowledge_of(const candidate& one) {
   return one.says.is_self ? 2 : one.says.holder_known ? 1 : 0;
+}
+
+bool has_seen_versions_go_back(const candidate& one) {
+  return one.says.not_campaigning &&
+         one.says.not_campaigning->reason == core::name(core::campaign_obstacle::old_version);
 }
 
 std::vector<candidate> candidates_of(const std::vector<settings::endpoint>& agents) {
@@ -59,10 +68,18 @@ std::expected<std::string, ask_failure> only_election(const settings::endpoint& 
 
 enum class levels : std::uint8_t { one, two };
 
-/// Skips directories in which another user could have put a socket.
+/// True for a directory that its user alone can write to.
+bool has_one_user(const std::string& directory) {
+  return base::open_trusted(AT_FDCWD, directory.c_str(), O_RDONLY,
+                            {.type = S_IFDIR, .any_owner = true})
+      .has_value();
+}
+
+/// Skips directories in which another user could have put a socket. A directory inside of ours may
+/// belong to any user: we have put it there, as systemd does for a unit with User=.
 void add_agents_in(const std::string& directory, levels deep,
                    std::vector<settings::endpoint>& out) {
-  if (!base::open_own_directory(directory)) return;
+  if (deep == levels::two ? !base::open_own_directory(directory) : !has_one_user(directory)) return;
   std::error_code failed;
   for (std::filesystem::directory_iterator one(directory, failed), end; !failed && one != end;
        one.increment(failed)) {
@@ -159,7 +176,9 @@ std::expected<election_address, ask_failure> chosen_of(const std::vector<candida
                                      "\"; give --api for one of another machine"));
   }
   const auto best = std::ranges::max_element(takes_part, {}, [&](const candidate* one) {
-    return (one->says.identity == member ? 3 : 0) + knowledge_of(*one);
+    const bool is_meant =
+        which == meant::went_back ? has_seen_versions_go_back(*one) : one->says.identity == member;
+    return (is_meant ? 3 : 0) + knowledge_of(*one);
   });
   if (which == meant::self && takes_part.size() > 1 && (*best)->says.identity != member) {
     return std::unexpected(bad_usage("which agent? \"" + name + "\" is known to " +

@@ -34,8 +34,9 @@ std::vector<agent_answer> ask_all(const std::vector<settings::endpoint>& agents,
 
 /// Which of several local agents a verb is about.
 enum class meant : std::uint8_t {
-  any,   ///< the one that knows most
-  self,  ///< the member whose agent is asked: it must be clear which
+  any,        ///< the one that knows most
+  self,       ///< the member whose agent is asked: it must be clear which
+  went_back,  ///< one that has seen versions go back, else the one that knows most
 };
 
 /// An agent, which need not answer yet. The election is the one named, or the only one found.

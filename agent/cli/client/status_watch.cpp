@@ -81,6 +81,7 @@ class status_watch {
     const std::size_t columns = screen_->columns();
     const status_page page = page_of(seen_, base::boot_now());
     std::vector<std::string> lines = table_lines(page.table, colour_, columns);
+    for (const cell& crash : page.crashes) lines.push_back(painted(crash, colour_, columns));
     for (const cell& failure : page.failures) lines.push_back(painted(failure, colour_, columns));
     screen_->show(lines);
   }

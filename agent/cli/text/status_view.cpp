@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include "base/list_text.hpp"
@@ -76,11 +77,45 @@ cell members_cell(const wire::election_report& e) {
   return {.text = names.empty() ? "none" : base::listed(names)};
 }
 
-std::string last_term_text(const wire::election_report& e) {
+/// `age_ms`: of the answer; nothing: without what changes with time alone.
+std::string last_term_text(const wire::election_report& e, std::optional<std::int64_t> age_ms) {
   if (!e.last_term) return nothing;
   const wire::past_term& t = *e.last_term;
-  return t.who.identity + " " + text(t.who.version) + ": " +
-         (t.reason.empty() ? "reason unknown" : t.reason);
+  std::string out = t.who.identity + " " + text(t.who.version) + ": " +
+                    (t.reason.empty() ? "reason unknown" : t.reason);
+  // An orderly hand-over takes milliseconds.
+  constexpr std::int64_t shortest_ms = 1000;
+  const auto& after = t.outage_after;
+  if (!after || (after->lasted_ms && *after->lasted_ms < shortest_ms)) return out;
+  if (after->lasted_ms) return out + ", then an outage of " + wire::length_text(*after);
+  if (!e.holder_known || !e.as_of_unix_ms || !age_ms) return out;
+  return out + ", an outage of " + wire::length_text(*after, *e.as_of_unix_ms + *age_ms) +
+         " so far";
+}
+
+/// The holders that have vanished before their leases ended.
+std::vector<std::string> vanished(const wire::election_report& e) {
+  std::vector<std::string> names;
+  for (const wire::member_report& m : e.members.value_or(std::vector<wire::member_report>())) {
+    if (m.state == "vanished") names.push_back(m.identity);
+  }
+  return names;
+}
+
+/// "db: a has vanished; its lease ends in 4.0s, then b comes next"; empty: every holder is there.
+std::string vanished_text(const wire::election_report& e, std::int64_t age_ms) {
+  const std::vector<std::string> names = vanished(e);
+  if (names.empty()) return {};
+  const bool one = names.size() == 1;
+  std::string out =
+      e.election + ": " + base::listed(names) + (one ? " has" : " have") + " vanished; ";
+  out += one ? "its lease ends" : "their leases end";
+  if (one && e.expires_in_ms) {
+    out += " in " + remainder(std::max<std::int64_t>(*e.expires_in_ms - age_ms, 0));
+  } else {
+    out += " soon";
+  }
+  return out + (e.next.empty() ? "" : ", then " + e.next + " comes next");
 }
 
 table_row row_of(const wire::election_report& e, std::int64_t age_ms) {
@@ -99,7 +134,7 @@ table_row row_of(const wire::election_report& e, std::int64_t age_ms) {
           {.text = since ? span(*since + age_ms) : nothing},
           next_cell(e),
           members_cell(e),
-          {.text = last_term_text(e), .colour = tint::faint}};
+          {.text = last_term_text(e, age_ms), .colour = tint::faint}};
 }
 
 /// A value in a line, quoted if it contains blanks.
@@ -127,7 +162,8 @@ std::string line_of(const wire::election_report& e) {
   if (e.aside_for_ms) out += " aside=true";
   if (const auto& why = e.not_campaigning) out += " not_campaigning=" + why->reason;
   if (const std::string why = unhealthy_text(e); !why.empty()) out += " unhealthy=" + quoted(why);
-  if (e.last_term) out += " last_term=" + quoted(last_term_text(e));
+  if (const auto who = vanished(e); !who.empty()) out += " vanished=" + quoted(base::listed(who));
+  if (e.last_term) out += " last_term=" + quoted(last_term_text(e, std::nullopt));
   return out;
 }
 
@@ -184,9 +220,17 @@ status_page page_of(const std::vector<agent_sight>& seen, core::time_point now) 
                        {.text = "NEXT"},
                        {.text = "MEMBERS"},
                        {.text = "LAST TERM"}});
+  std::set<std::string> told;
   for (const agent_sight& one : seen) {
     const auto age = std::chrono::floor<std::chrono::milliseconds>(now - one.at).count();
-    for (const wire::election_report& e : one.elections) out.table.push_back(row_of(e, age));
+    for (const wire::election_report& e : one.elections) {
+      out.table.push_back(row_of(e, age));
+      // All agents of an election see the same crash.
+      const std::string crash = vanished_text(e, age);
+      if (!crash.empty() && told.insert(e.election).second) {
+        out.crashes.push_back({.text = crash, .colour = tint::bad});
+      }
+    }
     const std::string where = settings::text(one.agent) + ": ";
     if (one.answer && !*one.answer) {
       out.failures.push_back({.text = where + failure_text(one), .colour = tint::bad});

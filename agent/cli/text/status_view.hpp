@@ -23,10 +23,11 @@ struct agent_sight {
 /// Stores an answer. One that is not from an agent becomes a failure.
 void take(agent_sight& of, agent_answer answer, core::time_point now);
 
-/// The table; after it, in rows of one cell, the agents that have not answered and those whose
-/// store does not answer.
+/// The table; after it, in rows of one cell, the holders that have vanished, the agents that have
+/// not answered and those whose store does not answer.
 struct status_page {
   std::vector<table_row> table;
+  std::vector<cell> crashes;
   std::vector<cell> failures;
 };
 status_page page_of(const std::vector<agent_sight>& seen, core::time_point now);

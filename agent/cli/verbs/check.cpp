@@ -26,11 +26,11 @@ int run_check(const invocation& what) {
   in.host_name = config::host_name();
   const auto settings = config::load(in);
   const std::vector<config::problem> none;
-  const auto& problems = settings ? none : settings.error();
+  const auto problems = settings ? config::problems_here(*settings) : settings.error();
   const auto& warnings = settings ? settings->warnings : none;
 
   if (what.output == output_form::json) {
-    std::puts(check_json(*file, settings.has_value(), problems, warnings).c_str());
+    std::puts(check_json(*file, problems.empty(), problems, warnings).c_str());
   } else {
     for (const config::problem& p : problems) {
       std::fprintf(stderr, "%s\n", config::render(p).c_str());
@@ -38,9 +38,9 @@ int run_check(const invocation& what) {
     for (const config::problem& p : warnings) {
       std::fprintf(stderr, "warning: %s\n", config::render(p).c_str());
     }
-    if (settings) std::fputs(config::effective(*settings).c_str(), stdout);
+    if (problems.empty()) std::fputs(config::effective(*settings).c_str(), stdout);
   }
-  return settings ? runtime::exit_ok : runtime::exit_bad_settings;
+  return problems.empty() ? runtime::exit_ok : runtime::exit_bad_settings;
 }
 
 }  // namespace tenure::cli

@@ -33,6 +33,7 @@ int run_guard(const invocation& what, int argc, const char* const* argv) {
   const auto given = [&what](std::string_view flag, const std::string& fallback) {
     return what.value(flag).value_or(fallback);
   };
+  if (what.has("--probe")) return probe_workload(what, argv + separator(argc, argv) + 1);
   const std::string where = given("--dir", variable("TENURE_GUARD_DIR").value_or(""));
   if (where.empty()) {
     return complain("no directory; give --dir DIR, the one that is shared with the agent");

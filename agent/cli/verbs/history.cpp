@@ -38,6 +38,14 @@ std::string reason(const wire::past_term& term) {
   return term.ended ? "unknown" : nothing;
 }
 
+/// How long no member was active after the term, or has not been until now.
+std::string outage(const wire::past_term& term, const wire::history_report& in) {
+  if (!term.outage_after) return nothing;
+  if (term.outage_after->lasted_ms) return wire::length_text(*term.outage_after);
+  if (!in.holder_known || !in.as_of_unix_ms) return "not known";
+  return wire::length_text(*term.outage_after, *in.as_of_unix_ms) + " until now";
+}
+
 cell end_cell(const wire::past_term& term, const wire::history_report& in) {
   if (term.ended) return {.text = moment_or_nothing(term.to_unix_ms)};
   if (end_is_known(term, in)) return {.text = "runs", .colour = tint::good};
@@ -50,7 +58,8 @@ table_row row_of(const wire::past_term& term, const wire::history_report& in) {
           {.text = moment_or_nothing(term.from_unix_ms)},
           end_cell(term, in),
           {.text = end_is_known(term, in) ? lasted(term, in) : nothing},
-          {.text = reason(term)}};
+          {.text = reason(term)},
+          {.text = outage(term, in)}};
 }
 
 void print(const wire::history_report& what) {
@@ -59,7 +68,8 @@ void print(const wire::history_report& what) {
                                {.text = "FROM"},
                                {.text = "TO"},
                                {.text = "LASTED"},
-                               {.text = "REASON"}}};
+                               {.text = "REASON"},
+                               {.text = "OUTAGE AFTER"}}};
   for (const wire::past_term& term : what.terms) rows.push_back(row_of(term, what));
   const bool colour = wants_colour();
   for (const std::string& line : table_lines(rows, colour)) std::puts(line.c_str());

@@ -114,16 +114,6 @@ problems misplaced(const invocation& what, const config::configuration& s) {
     out.push_back({std::string(config::field_of(one).flag),
                    "is not the same for all pods, or is decided by the sidecar", "leave it out"});
   }
-  const settings::store_kind* const store = settings::find_store_kind(s.store);
-  if (store != nullptr && store->is_file()) {
-    out.push_back({"--store", "is " + s.store + ", a file, which pods do not share",
-                   "use kubernetes, etcd or consul"});
-  }
-  using settings::traffic;
-  if (s.kubernetes.traffic == traffic::gate || s.kubernetes.traffic == traffic::label) {
-    out.push_back({"--traffic", "needs a label on the pods, which inject does not write",
-                   "use endpoints, or the components in k8s/components (docs/traffic.md)"});
-  }
   if (!s.probe_listen.at || s.probe_listen.at->port == 0 ||
       settings::is_loopback(s.probe_listen.at->host)) {
     out.push_back({"--probe-listen", "is not where the kubelet could ask the agent",
@@ -163,6 +153,48 @@ std::optional<std::uint32_t> user_of(const std::string& text) {
   return out && *out <= most ? out : std::nullopt;
 }
 
+/// "cpu=10m,memory=16Mi", each in place of what `into` has of that name. False: it is not that.
+bool take_quantities(std::string_view text, manifest::quantities& into) {
+  constexpr std::string_view digits = "0123456789";
+  constexpr std::string_view units = "0123456789.numkKMGTPEi";
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789./-";
+  while (true) {
+    const std::string_view one = text.substr(0, text.find(','));
+    const std::size_t equals = one.find('=');
+    if (equals == 0 || equals == std::string_view::npos) return false;
+    const std::string_view name = one.substr(0, equals);
+    const std::string_view quantity = one.substr(equals + 1);
+    if (name.find_first_not_of(letters) != std::string_view::npos || quantity.empty() ||
+        !digits.contains(quantity[0]) ||
+        quantity.find_first_not_of(units) != std::string_view::npos) {
+      return false;
+    }
+    const auto there = std::ranges::find(into, name, &manifest::quantities::value_type::first);
+    if (there == into.end()) {
+      into.emplace_back(name, quantity);
+    } else {
+      there->second = quantity;
+    }
+    if (one.size() == text.size()) return true;
+    text.remove_prefix(one.size() + 1);
+  }
+}
+
+/// An empty text if both flags are understood.
+std::string take_resources(const invocation& what, manifest::sidecar& out) {
+  constexpr const char* hint = "; give quantities by name, such as cpu=100m,memory=32Mi";
+  const auto limits = what.value("--limits");
+  if (limits) {
+    if (!take_quantities(*limits, out.limits)) return "--limits is " + quote(*limits) + hint;
+    out.requests = out.limits;
+  }
+  if (const auto requests = what.value("--requests")) {
+    if (!take_quantities(*requests, out.requests))
+      return "--requests is " + quote(*requests) + hint;
+  }
+  return {};
+}
+
 /// What the command line says; an empty text if all of it is understood.
 std::string take_options(const invocation& what, manifest::injection& out) {
   out.workload = what.value("--workload").value_or("");
@@ -174,6 +206,11 @@ std::string take_options(const invocation& what, manifest::injection& out) {
       return "--run-as is " + quote(*user) + "; give the number of a user, such as 1000";
     }
   }
+  if (const auto command = what.value("--command")) {
+    auto words = config::parse_command(*command);
+    if (!words) return "--command " + words.error().what;
+    out.choices.command = *std::move(words);
+  }
   for (const std::string& one : what.values("--mount")) {
     const std::size_t colon = one.find(':');
     if (colon == 0 || colon == std::string::npos || !one.substr(colon + 1).starts_with('/')) {
@@ -183,7 +220,7 @@ std::string take_options(const invocation& what, manifest::injection& out) {
     }
     out.what.mounts.push_back({one.substr(0, colon), one.substr(colon + 1)});
   }
-  return {};
+  return take_resources(what, out.what);
 }
 
 /// What is to be injected; the error is the exit status of what is reported.
@@ -198,6 +235,15 @@ std::expected<manifest::injection, int> injection_of(const invocation& what) {
     flags.insert(flags.begin(), {std::string(config::field_of(setting::store).flag),
                                  std::string(kubernetes_store)});
   }
+  for (const auto& [name, value] : flags) {
+    const settings::store_kind* const store = settings::find_store_kind(value);
+    if (name != config::field_of(setting::store).flag || store == nullptr || !store->is_file()) {
+      continue;
+    }
+    return std::unexpected(report({{name, "is " + value + ", a file, which pods do not share",
+                                    "use kubernetes, etcd or consul"}},
+                                  runtime::exit_bad_settings));
+  }
   const auto s = settings_of_agent(flags);
   if (!s) return std::unexpected(report(s.error(), runtime::exit_bad_settings));
   if (const problems all = misplaced(what, *s); !all.empty()) {
@@ -205,9 +251,13 @@ std::expected<manifest::injection, int> injection_of(const invocation& what) {
   }
   for (const auto& [name, value] : flags) how.what.settings.push_back(name + "=" + value);
   how.what.probe_port = s->probe_listen.at->port;
+  how.what.port_is_given = has_flag(flags, setting::probe_listen);
   how.what.needs = {.leases = s->store == kubernetes_store,
                     .events = s->kubernetes.events,
+                    .labels = s->kubernetes.traffic == settings::traffic::label,
+                    .conditions = s->kubernetes.traffic == settings::traffic::gate,
                     .slices = s->kubernetes.slices};
+  how.what.election = s->elections.front().name;
   how.what.adds_rights = what.has("--rbac");
   if (how.what.adds_rights && !how.what.needs.any()) {
     print_failure("inject", "--rbac: the agent needs no rights with --store " + s->store);
@@ -218,10 +268,16 @@ std::expected<manifest::injection, int> injection_of(const invocation& what) {
   return how;
 }
 
-int print_injected(const config::file& of, const manifest::injection& how) {
+int print_injected(const invocation& what, const config::file& of, const manifest::injection& how) {
   const auto done = manifest::inject(of, how);
   if (!done) return report(done.error(), runtime::exit_failed);
   warn(done->notes);
+  if (!what.has("--image")) {
+    warn({{"--image",
+           "is not given, so the manifest names " + how.what.image + ", which no registry has",
+           "name the image that you have pushed, such as --image registry.example/" +
+               how.what.image}});
+  }
   return print_manifest(done->text);
 }
 
@@ -234,7 +290,8 @@ int print_plain(const config::file& of, const std::string& workload) {
 
 int run_inject(const invocation& what) {
   const bool is_back = what.has("--uninject");
-  for (const std::string_view flag : {"--container", "--run-as", "--image", "--mount", "--rbac"}) {
+  for (const std::string_view flag : {"--container", "--command", "--run-as", "--image", "--mount",
+                                      "--requests", "--limits", "--rbac"}) {
     if (!is_back || !what.has(flag)) continue;
     print_failure("inject", std::string(flag) + " has no meaning with --uninject");
     return runtime::exit_bad_settings;
@@ -254,7 +311,7 @@ int run_inject(const invocation& what) {
   const auto of = read_manifest(what.value("FILE").value_or(""));
   if (!of) return report({of.error()}, runtime::exit_failed);
   return is_back ? print_plain(*of, what.value("--workload").value_or(""))
-                 : print_injected(*of, *how);
+                 : print_injected(what, *of, *how);
 }
 
 }  // namespace tenure::cli

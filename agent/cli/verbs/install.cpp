@@ -11,6 +11,7 @@
 #include "cli/text/print.hpp"
 #include "cli/verbs.hpp"
 #include "cli/version.hpp"
+#include "guard/meeting_place.hpp"
 #include "runtime/exit_status.hpp"
 
 namespace tenure::cli {
@@ -28,6 +29,12 @@ int run_install(const invocation& what) {
   if (!done) {
     print_failure(what.verb, done.error());
     return runtime::exit_failed;
+  }
+  if (const auto place = what.value("--guard-dir")) {
+    if (const auto made = guard::make_meeting_place(*place); !made) {
+      print_failure(what.verb, made.error());
+      return runtime::exit_failed;
+    }
   }
   const std::string path = std::filesystem::path(directory) / name;
   const bool is_new = *done == base::copied::written;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@ namespace tenure::cli {
 namespace {
 
 constexpr const char* default_timeout = "60s";
+constexpr core::duration quiet_for = std::chrono::seconds(2);
 
 given_order order_of(const invocation& what) {
   const auto action = core::order_action_named(what.verb).value_or(core::order_action::resign);
@@ -56,17 +58,33 @@ int see_it_done(const invocation& what, const given_order& order, const election
                 const wire::election_report& before, core::duration patience) {
   order_reading last;
   std::string body;
+  std::string said;
+  bool may_say = false;
   std::optional<ask_failure> unanswered;
-  follow_until(which.agent, path_of(which.election), base::boot_now() + patience,
-               [&](const agent_answer& answer) {
-                 unanswered.reset();
-                 if (!answer) unanswered = answer.error();
-                 const auto now = election_of(answer);
-                 if (!now) return false;
-                 last = read_progress(order, before, *now);
-                 body = *answer;
-                 return last.is == progress::done || last.is == progress::otherwise;
-               });
+  const auto say = [&] {
+    if (!may_say || std::exchange(said, last.text) == last.text) return;
+    print_failure(what.verb, last.text + "; waiting, for " + core::text(patience) + " at most");
+  };
+  const auto take = [&](const agent_answer& answer) {
+    unanswered.reset();
+    if (!answer) unanswered = answer.error();
+    const auto now = election_of(answer);
+    if (!now) return false;
+    last = read_progress(order, before, *now);
+    body = *answer;
+    const bool is_over = last.is == progress::done || last.is == progress::otherwise;
+    if (!is_over) say();
+    return is_over;
+  };
+  const std::string path = path_of(which.election);
+  const core::time_point start = base::boot_now();
+  // Most orders are carried out at once, and then the result is all there is to say.
+  const core::duration quiet = std::min<core::duration>(patience, quiet_for);
+  if (!follow_until(which.agent, path, start + quiet, take) && quiet < patience) {
+    may_say = true;
+    if (!last.text.empty()) say();
+    follow_until(which.agent, path, start + patience, take);
+  }
   if (last.is == progress::done) return print_done(what, last.text, body);
   if (last.is == progress::otherwise) {
     print_done(what, last.text, body);

@@ -72,6 +72,7 @@ int show_once(const invocation& what, const std::vector<settings::endpoint>& age
         std::puts(line.c_str());
       }
     }
+    for (const cell& crash : page.crashes) std::puts(painted(crash, wants_colour()).c_str());
   }
   if (const std::string why = silence_text(all); !why.empty()) print_failure(what.verb, why);
   for (const agent_sight& one : seen) {

@@ -43,11 +43,11 @@ struct verify_reading {
 /// Values that are not given come from a workload's environment. Its version and identity belong to
 /// one term of one election, so neither is combined with given values.
 std::expected<verify_query, std::string> query_of(const invocation& given) {
-  const auto own_election = variable("TENURE_ELECTION");
+  const auto own_election = own_election_name();
   verify_query out;
   out.election = given.value("ELECTION").value_or(own_election.value_or(""));
   if (out.election.empty()) {
-    return missing("which election? give its name, or set TENURE_ELECTION");
+    return missing("which election? give its name, or set TENURE_ELECTION to one name");
   }
   const auto asked = given.value("--version");
   out.sequencer = given.value("--sequencer");

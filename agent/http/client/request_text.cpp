@@ -54,8 +54,6 @@ std::expected<std::string, std::string> request_text(const client_request& what,
     return std::unexpected("the target is not a path, or has a character that is not encoded");
   }
   beast_http::request<beast_http::empty_body> message;
-  message.method_string(what.method);
-  message.target(where.base + what.target);
   message.insert(beast_http::field::host, host_header(where));
   message.insert(beast_http::field::user_agent, "tenure");
   for (const header& h : what.headers) {
@@ -77,9 +75,8 @@ std::expected<std::string, std::string> request_text(const client_request& what,
     message.content_length(what.body.size());
   }
 
-  std::string out;
-  beast_http::fields::writer writing(message, message.version(), message.method());
-  append_buffers(out, writing.get());
+  std::string out = what.method + " " + where.base + what.target + " HTTP/1.1\r\n";
+  append_headers(out, message);
   out += what.open ? chunk_text(what.body) : what.body;
   return out;
 }

@@ -58,8 +58,9 @@ void append_response(std::string& to, const response& what, const framing& how,
     head.insert(h.name, h.value);
   }
   if (how.last) head.insert(beast_http::field::connection, "close");
-  fields::writer writing(head, head.version(), head.result_int());
-  append_buffers(to, writing.get());
+  to.append("HTTP/1.1 ").append(std::to_string(what.status)).append(" ");
+  to.append(head.reason()).append("\r\n");
+  append_headers(to, head);
   if (has_body && sized && !how.head) to += what.body;
 }
 

@@ -7,24 +7,19 @@
 
 namespace tenure::stores::consul {
 
-/// Changes an election's agreement for an operator.
-///
-/// The lock key says how many may hold: a lock means one, a semaphore has a limit. A change between
-/// these two moves the holder's term in one transaction: its session holds without a gap, and its
-/// key says which version the term has.
+/// Accepts versions that begin anew, for an operator.
 ///
 /// Used on its loop only.
 class agreements {
  public:
   explicit agreements(shared_state& of) : shared_(of) {}
 
-  void agree(core::election_index which, agreement_change what, core::time_point deadline,
-             handler<agree_outcome> done);
+  void accept_versions(core::election_index which, core::time_point deadline,
+                       handler<agree_outcome> done);
 
  private:
   struct attempt {
     core::election_index which{};
-    agreement_change what;
     core::time_point deadline{};
     handler<agree_outcome> done;
     int tries = 0;

@@ -80,7 +80,13 @@ void campaigns::look_first(const attempt_ptr& a) {
 /// Decides by what the election holds now: a term of ours, a free slot, or neither.
 void campaigns::judge(const attempt_ptr& a, const looked& now) {
   if (const slot_holder* own = now.at.find_own()) return adopt(a, now, *own);
-  if (!now.at.trouble().empty()) return fail(a, now.at.trouble());
+  if (!now.at.trouble().empty()) {
+    // The watch will show when that is over, and the log says why. Without one, the next try would
+    // follow at once.
+    return shared_.watches.live(a->which) && !shared_.seen(a->which).trouble().empty()
+               ? finish(a, refusal{now.at.observe()})
+               : fail(a, now.at.trouble());
+  }
   if (now.at.has_room() && now.at.agrees()) return campaign(a, now.at.basis_now());
   finish(a, refusal{now.at.observe()});
 }

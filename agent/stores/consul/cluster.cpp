@@ -4,9 +4,11 @@
 #include <optional>
 #include <utility>
 
+#include "base/memory_limit.hpp"
 #include "base/number_text.hpp"
 #include "base/percent_text.hpp"
 #include "core/check.hpp"
+#include "stores/busy_servers.hpp"
 #include "stores/consul/codec.hpp"
 #include "stores/secret_file.hpp"
 
@@ -19,8 +21,6 @@ constexpr std::size_t connections = 10;
 constexpr std::size_t reserved_connections = 2;
 constexpr std::size_t warm_connections = 2;
 
-/// The largest answer: all keys of a folder of elections.
-constexpr std::size_t most_folder_bytes = std::size_t{64} * 1024 * 1024;
 constexpr std::size_t most_token_bytes = 4096;
 /// How old a token may be before its file is looked at again.
 constexpr core::duration token_lasts = std::chrono::seconds(1);
@@ -36,6 +36,7 @@ struct one_call {
   std::size_t endpoint = 0;    ///< being asked now
   std::size_t endpoints_left;  ///< still to be asked after this one
   std::string token{};         ///< that it was sent with
+  busy_servers::patience patience{};
 };
 
 using call_ptr = std::shared_ptr<one_call>;
@@ -105,15 +106,17 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
     return settings::text(endpoints[endpoint]->server());
   }
 
-  explicit state(base::event_loop& on) : loop(on) {}
+  state(base::event_loop& on, std::size_t agents) : loop(on), busy(on, agents) {}
 
   base::event_loop& loop;
   std::vector<std::unique_ptr<http::http_client>> endpoints;
   std::vector<std::unique_ptr<http::http_client>> for_waits;
+  busy_servers busy;
   std::string token_file;
   std::string query;  ///< what every request has for its query
   tenancy where;      ///< what every operation says
   std::function<void(const core::contact_event&)> hears;
+  std::shared_ptr<sent_secrets> sent;
   std::size_t present = 0;
   std::string token;
   core::time_point token_read_at = core::time_point::min();
@@ -133,6 +136,7 @@ std::vector<http::header> cluster::state::headers() {
     read_token_again();
   }
   if (token.empty()) return {};
+  sent->add(token);
   return {{.name = "X-Consul-Token", .value = token}};
 }
 
@@ -150,9 +154,18 @@ std::string cluster::state::target(const request& what) const {
 void cluster::state::send(const call_ptr& c) {
   const core::time_point now = loop.now();
   if (now >= c->deadline) {
+    if (c->patience.has_waited) {
+      return finish(c, std::unexpected(call_failure{.why = busy.why(c->endpoint)}));
+    }
     return finish(c,
                   std::unexpected(call_failure{.why = "no time is left before its deadline for " +
                                                       c->what.method + " " + c->what.path}));
+  }
+  c->endpoint = busy.ready_from(c->endpoint);
+  if (busy.is_busy(c->endpoint) && !std::exchange(c->patience.presses, false)) {
+    // Neither owns the other: what waits ends with the state.
+    return busy.wait(c->endpoint, c->deadline, c->as == priority::urgent, c->patience,
+                     [this, c] { send(c); });
   }
   auto& through = c->waits ? for_waits : endpoints;
   auto with = headers();
@@ -170,6 +183,7 @@ void cluster::state::send(const call_ptr& c) {
 void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
                               std::expected<http::client_reply, http::client_error> what) {
   if (!what) return failed(c, {.why = std::move(what.error().text)});
+  if (what->status != status_busy) busy.answered(c->endpoint);
   const auto error = error_in(*what);
   if (!error) {
     c->answered = true;
@@ -186,9 +200,14 @@ void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
   c->answered = !is_of_this_endpoint(error->meaning);
   std::string said = text(*error);
   if (error->meaning == error_meaning::unauthorized) said += " " + token_file;
-  failed(c, {.meaning = error->meaning,
-             .why = name(c->endpoint) + " answered " + std::to_string(what->status) +
-                    (said.empty() ? "" : ": ") + said});
+  std::string why = name(c->endpoint) + " answered " + std::to_string(what->status) +
+                    (said.empty() ? "" : ": ") + said;
+  if (what->status == status_busy) {
+    busy.is_busy(c->endpoint, retry_after(*what), std::move(why));
+    if (c->endpoint == present) present = busy.ready_from(present);
+    return send(c);
+  }
+  failed(c, {.meaning = error->meaning, .why = std::move(why)});
 }
 
 void cluster::state::failed(const call_ptr& c, call_failure why) {
@@ -202,7 +221,7 @@ void cluster::state::failed(const call_ptr& c, call_failure why) {
 }
 
 void cluster::state::leave(std::size_t endpoint) {
-  if (endpoint == present) present = (present + 1) % endpoints.size();
+  if (endpoint == present) present = busy.ready_from((present + 1) % endpoints.size());
 }
 
 /// Calls the handler later, never from within the call.
@@ -222,24 +241,27 @@ cluster::cluster(base::event_loop& on, const http::http_connector& connect,
                  const std::vector<settings::endpoint>& endpoints, const settings::security& with,
                  const settings::consul& where, const std::string& name_space,
                  std::size_t most_calls, std::size_t most_waits,
-                 std::function<void(const core::contact_event&)> hears)
-    : state_(std::make_shared<state>(on)) {
+                 std::function<void(const core::contact_event&)> hears,
+                 std::shared_ptr<sent_secrets> sent)
+    : state_(std::make_shared<state>(on, endpoints.size())) {
   TENURE_CHECK(!endpoints.empty());
   state_->token_file = with.token_file;
   state_->query = query_of(where, name_space);
   state_->where = {.name_space = name_space, .partition = where.partition};
   state_->hears = std::move(hears);
+  state_->sent = std::move(sent);
   const http::tls_settings tls = http::tls_for(with);
+  // The largest is all keys of a folder of elections.
+  const std::size_t most_bytes = base::most_reply_bytes();
   for (const settings::endpoint& one : endpoints) {
     state_->endpoints.push_back(connect(one, tls,
-                                        {.body_bytes = most_folder_bytes,
+                                        {.body_bytes = most_bytes,
                                          .connections = connections,
                                          .reserved = reserved_connections,
                                          .waiting = most_calls,
                                          .warm = warm_connections}));
     state_->for_waits.push_back(connect(
-        one, tls,
-        {.body_bytes = most_folder_bytes, .connections = most_waits, .waiting = most_waits}));
+        one, tls, {.body_bytes = most_bytes, .connections = most_waits, .waiting = most_waits}));
   }
 }
 
@@ -300,6 +322,7 @@ std::string cluster::present() const {
 
 void cluster::close() {
   if (std::exchange(state_->closed, true)) return;
+  state_->busy.close();
   for (const auto& one : state_->endpoints) one->close();
   for (const auto& one : state_->for_waits) one->close();
 }

@@ -62,11 +62,12 @@ class cluster {
   using done_handler = handler<reply_or_failure>;
 
   /// Precondition: there is an endpoint. `most_waits`: watches at a time. `hears`: each call was
-  /// answered, or no agent answered it; may be empty.
+  /// answered, or no agent answered it; may be empty. `sent`: is told each token.
   cluster(base::event_loop& on, const http::http_connector& connect,
           const std::vector<settings::endpoint>& endpoints, const settings::security& with,
           const settings::consul& where, const std::string& name_space, std::size_t most_calls,
-          std::size_t most_waits, std::function<void(const core::contact_event&)> hears);
+          std::size_t most_waits, std::function<void(const core::contact_event&)> hears,
+          std::shared_ptr<sent_secrets> sent);
   ~cluster();
   cluster(const cluster&) = delete;
   cluster& operator=(const cluster&) = delete;

@@ -1,6 +1,7 @@
 #include "stores/consul/consul_store.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "stores/consul/renewals.hpp"
 #include "stores/consul/shared_state.hpp"
 #include "stores/consul/subscriptions.hpp"
+#include "stores/trouble_notes.hpp"
 
 namespace tenure::stores {
 namespace {
@@ -41,7 +43,11 @@ class consul_store final : public store {
  public:
   consul_store(base::event_loop& on, const http::http_connector& connect, setup with,
                const std::vector<settings::endpoint>& endpoints)
-      : shared_(
+      : namesakes_(
+            on, with.elections.size(),
+            {.answer = [this](core::election_index which) { membership_.answer_namesake(which); },
+             .changed = [this](core::election_index which) { changed(which); }}),
+        shared_(
             on, connect, std::move(with), endpoints,
             {.changed = [this](core::election_index which) { changed(which); },
              .live = [this](core::election_index which) { live(which); },
@@ -56,6 +62,7 @@ class consul_store final : public store {
                     shared_.with.ttl, shared_.with.elections),
         line_(shared_, membership_),
         subscriptions_(shared_, line_) {
+    shared_.self.namesakes = &namesakes_;
     membership_.on_offer([this](core::election_index which) { subscriptions_.changed(which); });
     shared_.sessions.on_gone([this](const std::string& id) { renewals_.session_is_gone(id); });
   }
@@ -98,10 +105,10 @@ class consul_store final : public store {
     subscriptions_.add(which, std::move(seen));
   }
 
-  void agree(core::election_index which, agreement_change what, core::time_point deadline,
-             handler<agree_outcome> done) override {
+  void accept_versions(core::election_index which, core::time_point deadline,
+                       handler<agree_outcome> done) override {
     check(which);
-    agreements_.agree(which, what, deadline, std::move(done));
+    agreements_.accept_versions(which, deadline, std::move(done));
   }
 
   void leave_order(core::election_index which, core::left_order what, core::time_point deadline,
@@ -128,13 +135,26 @@ class consul_store final : public store {
   }
 
   void leave(core::time_point deadline, handler<release_outcome> done) override {
-    line_.leave(deadline);
+    struct departure {
+      int left = 2;
+      handler<release_outcome> done;
+    };
+    const auto all = std::make_shared<departure>();
+    all->done = std::move(done);
+    auto gone = shared_.guarded([all] {
+      if (--all->left == 0) all->done(released{});
+    });
+    line_.leave(deadline, gone);
     // A session that may hold something ends by itself: to destroy it would be a release.
-    if (shared_.holds_nothing()) shared_.sessions.end(deadline, [] {});
-    membership_.leave(deadline, std::move(done));
+    if (shared_.holds_nothing()) {
+      ++all->left;
+      shared_.sessions.end(deadline, gone);
+    }
+    membership_.leave(deadline, [gone](const release_outcome&) mutable { gone(); });
   }
 
   void close() override {
+    namesakes_.close();
     line_.close();
     membership_.close();
     campaigns_.close();
@@ -152,7 +172,19 @@ class consul_store final : public store {
   [[nodiscard]] std::string misplaced() const;
   void refuse_to_open(std::string why);
   void opened();
+  void note_trouble(core::election_index which) {
+    const auto is_over = [&] {
+      return "any member may lock the key " + lock_key(shared_.spec(which).name) + " again";
+    };
+    troubles_.see(which, shared_.seen(which).trouble(), is_over, shared_.with.notes);
+  }
+  void look_for_namesakes(core::election_index which, bool missed) {
+    const names_like_ours names = shared_.seen(which).names();
+    namesakes_.see(which, names.others, names.has_ours, missed);
+  }
   void changed(core::election_index which) {
+    look_for_namesakes(which, false);
+    note_trouble(which);
     line_.changed(which);
     subscriptions_.changed(which);
   }
@@ -163,6 +195,7 @@ class consul_store final : public store {
     if (shared_.with.hears) shared_.with.hears(core::contact::showed{});
   }
 
+  namesakes namesakes_;
   shared_state shared_;
   campaigns campaigns_;
   renewals renewals_;
@@ -172,6 +205,7 @@ class consul_store final : public store {
   membership membership_;
   line line_;
   subscriptions subscriptions_;
+  trouble_notes troubles_;
   description self_;
   bool is_ready_ = false;  ///< the session is kept ready
   handler<std::expected<description, open_error>>
@@ -250,6 +284,8 @@ void consul_store::describe_server(const reply_or_failure& what) {
 /// Connected, for the first time or again.
 void consul_store::live(core::election_index which) {
   opened();
+  look_for_namesakes(which, true);
+  note_trouble(which);
   if (!shared_.closed()) line_.changed(which);
   if (!shared_.closed()) subscriptions_.live(which);
   if (!shared_.closed() && shared_.with.announce) stand_by();

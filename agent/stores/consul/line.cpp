@@ -108,11 +108,11 @@ void line::ended(const round& what) {
   shared_.of_places = std::move(kept);
 }
 
-void line::leave(core::time_point deadline) {
+void line::leave(core::time_point deadline, std::move_only_function<void()> done) {
   timer_.cancel();
   wanted_.assign(wanted_.size(), false);
   shared_.of_places.reset();
-  shared_.place_sessions.end(deadline, [] {});
+  shared_.place_sessions.end(deadline, std::move(done));
 }
 
 /// Also the time at which what was not written is tried again.

@@ -46,8 +46,8 @@ class line {
   [[nodiscard]] bool may_stand(core::election_index which) const;
 
   /// Ends the session of the places, by the deadline or not at all. What was passed on to it since,
-  /// and nothing has been started for, is released with that.
-  void leave(core::time_point deadline);
+  /// and nothing has been started for, is released with that. `done` is called in any case.
+  void leave(core::time_point deadline, std::move_only_function<void()> done);
 
   void close() { timer_.cancel(); }
 

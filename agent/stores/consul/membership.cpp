@@ -83,6 +83,11 @@ void membership::say(core::election_index which, const core::readiness& what) {
   write_news();
 }
 
+void membership::answer_namesake(core::election_index which) {
+  own_.answer(core::place(which));
+  write_news();
+}
+
 void membership::offer(core::election_index which, std::string session) {
   place& its = places_[core::place(which)];
   if (its.offer == session) return;
@@ -101,7 +106,7 @@ lock membership::entry_of(std::size_t election) {
   its.is_shown = its.is_shown || !its.offer.empty();
   its.is_taken_back = its.offer.empty();
   return {.key = ready_key(elections_[election].name, session_),
-          .value = readiness_text(own_.says(election), its.offer),
+          .value = readiness_text(own_.says(election), its.offer, own_.answers(election)),
           .session = session_};
 }
 

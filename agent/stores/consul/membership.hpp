@@ -35,6 +35,9 @@ class membership {
   /// What we say of ourselves in this election from now on.
   void say(core::election_index which, const core::readiness& what);
 
+  /// Another run has our name: writes that we live.
+  void answer_namesake(core::election_index which);
+
   /// The session that we offer in this election from now on, as the one that comes next; empty:
   /// none. See line.hpp.
   void offer(core::election_index which, std::string session);

@@ -94,6 +94,8 @@ void mirror::read(std::span<const key_value> all) {
   ousted_.clear();
   members_.clear();
   ready_.clear();
+  listed_members_.reset();
+  answers_.clear();
   offers_.clear();
   orders_.clear();
   accepted_ = {};
@@ -240,6 +242,7 @@ void mirror::read_record(const key_value& kv) {
     const auto says = parse_readiness(kv.value);
     if (!says) return;
     ready_.insert_or_assign(kv.session, *says);
+    if (const auto answers = answers_in(kv.value)) answers_[kv.session] = *answers;
     std::string session = peer_in(kv.value);
     if (says->since_unix_ms == 0 || !is_session_id(session)) return;
     offers_[kv.session] = {.session = std::move(session), .index = kv.modify_index};
@@ -325,6 +328,15 @@ std::uint32_t mirror::free_slots() const {
   return taken < slots() ? slots() - taken : 0;
 }
 
+names_like_ours mirror::names() const {
+  return find_names_like_ours(
+      members_, self_->identity, &listed::create_index,
+      [this](std::string_view /*key*/, const listed& one) -> std::optional<std::uint64_t> {
+        const auto its = answers_.find(one.session);
+        return its == answers_.end() ? std::nullopt : std::optional(its->second);
+      });
+}
+
 bool mirror::identity_in_use() const {
   const auto is_namesake = [&](const auto& one) {
     return !one.ours && one.identity == self_->identity;
@@ -334,6 +346,7 @@ bool mirror::identity_in_use() const {
   bool ours = false;
   for (const auto& [key, one] : members_) {
     if (one.identity != self_->identity || one.create_index >= first) continue;
+    if (self_->namesakes != nullptr && self_->namesakes->is_over(key)) continue;
     first = one.create_index;
     ours = one.ours;
   }
@@ -356,14 +369,18 @@ core::observation mirror::observe() const {
   out.identity_in_use = identity_in_use();
   for (const auto& [key, kept] : orders_) out.orders.push_back(kept.order);
   // Without member keys, nobody announces itself.
-  if (!members_.empty()) {
-    std::vector<core::member> all;
-    for (const auto& [key, one] : members_) {
-      all.push_back(member_with(one.identity, ready_, one.session));
-    }
-    out.members.emplace(std::move(all));
-  }
+  if (!members_.empty()) out.members = listed_members();
   return out;
+}
+
+const core::member_list& mirror::listed_members() const {
+  if (listed_members_) return *listed_members_;
+  std::vector<core::member> all;
+  all.reserve(members_.size());
+  for (const auto& [key, one] : members_) {
+    all.push_back(member_with(one.identity, ready_, one.session));
+  }
+  return listed_members_.emplace(std::move(all));
 }
 
 }  // namespace tenure::stores::consul

@@ -16,6 +16,7 @@
 #include "stores/consul/codec.hpp"
 #include "stores/consul/layout.hpp"
 #include "stores/consul/semaphore_codec.hpp"
+#include "stores/namesakes.hpp"
 #include "stores/records/readiness_text.hpp"
 
 namespace tenure::stores::consul {
@@ -24,7 +25,8 @@ namespace tenure::stores::consul {
 struct own_run {
   std::string mark;  ///< see `mark_of`
   std::string identity;
-  std::set<std::string, std::less<>> sessions;  ///< sessions that this run has made or taken over
+  std::set<std::string, std::less<>> sessions;   ///< sessions that this run has made or taken over
+  const stores::namesakes* namesakes = nullptr;  ///< null: none is known to be over
 };
 
 /// What the lock key of an election is used for.
@@ -116,8 +118,9 @@ class mirror {
   /// True if another session can hold at once.
   [[nodiscard]] bool has_room() const { return holders_.size() < slots(); }
 
-  /// True if the number of slots is not the one in our settings.
-  [[nodiscard]] bool agrees() const { return slots() == election_.slots; }
+  /// True if the number of slots is the one in our settings, or may become it with our term, as
+  /// nobody holds.
+  [[nodiscard]] bool agrees() const { return slots() == election_.slots || holders_.empty(); }
 
   /// True if the lock key is as the end of its holder's session leaves it: nobody holds it, and it
   /// still says `text`, written when it was locked for the time `lock_index`.
@@ -150,6 +153,9 @@ class mirror {
   /// granted again, an observation says to try at `when`.
   void delay(core::time_point when) { retry_at_ = when; }
 
+  /// Who has our name in the list of members.
+  [[nodiscard]] names_like_ours names() const;
+
   [[nodiscard]] core::observation observe() const;
 
  private:
@@ -171,6 +177,7 @@ class mirror {
     std::uint64_t index = 0;
   };
 
+  [[nodiscard]] const core::member_list& listed_members() const;
   void read(std::span<const key_value> all);
   void read_lock(const key_value& kv);
   void read_contenders(std::span<const key_value> all);
@@ -201,9 +208,12 @@ class mirror {
   std::uint32_t limit_ = 0;  ///< slots by the lock key; 0: there is none
   std::vector<slot_holder> holders_;
   std::vector<erase> dead_;
-  std::vector<std::string> ousted_;                        ///< sessions
-  std::map<std::string, listed, std::less<>> members_;     ///< by key
-  all_readiness ready_;                                    ///< by session
+  std::vector<std::string> ousted_;                            ///< sessions
+  std::map<std::string, listed, std::less<>> members_;         ///< by key
+  all_readiness ready_;                                        ///< by session
+  std::map<std::string, std::uint64_t, std::less<>> answers_;  ///< by session, see `namesake`
+  /// The list that `members_` and `ready_` make, once it was asked for.
+  mutable std::optional<core::member_list> listed_members_;
   std::map<std::string, offered, std::less<>> offers_;     ///< by session
   std::map<std::string, kept_order, std::less<>> orders_;  ///< by key
   core::agreement accepted_;  ///< versions that an operator has accepted

@@ -49,14 +49,10 @@ void orders::leave(core::election_index which, core::left_order what, core::time
 void orders::leave_in(const std::string& session, core::election_index which,
                       const core::left_order& what, core::time_point deadline,
                       handler<order_outcome> done) {
-  carry_out(
-      {lock{.key = order_key(shared_.spec(which).name, what.id),
-            .value = order_text(what),
-            .session = session}},
-      deadline,
-      [](const transaction_reply& reply) -> order_outcome {
-        return order_written{.done = reply.failed.empty()};
-      },
+  const std::string key = order_key(shared_.spec(which).name, what.id);
+  write_once(
+      {check_absent{key}, lock{.key = key, .value = order_text(what), .session = session}}, key,
+      [what](std::string_view there) { return is_text_of(there, what); }, deadline,
       std::move(done));
 }
 
@@ -72,29 +68,47 @@ void orders::answer(core::election_index which, const std::string& id, core::ord
   core::left_order answered = shown->order;
   answered.reply = std::move(reply);
   const std::string after = order_text(answered, us_);
+  write_once(
+      {write{.key = key, .value = after, .index = shown->index}}, key,
+      [after](std::string_view there) { return there == after; }, deadline, std::move(done));
+}
+
+/// Writes one key. If that is refused, the key may be there from a call whose reply was lost.
+void orders::write_once(const std::vector<operation>& what, const std::string& key,
+                        std::function<bool(std::string_view)> is_ours, core::time_point deadline,
+                        handler<order_outcome> done) {
   shared_.transact(
-      {write{.key = key, .value = after, .index = shown->index}}, deadline,
-      [this, key, after, deadline,
-       done = std::move(done)](std::expected<transaction_reply, unknown> what) mutable {
-        if (!what) {
-          return shared_.answer(std::move(done), order_outcome(std::move(what.error())));
+      what, deadline,
+      [this, key, is_ours = std::move(is_ours), deadline,
+       done = std::move(done)](std::expected<transaction_reply, unknown> written) mutable {
+        if (!written) {
+          return shared_.answer(std::move(done), order_outcome(std::move(written.error())));
         }
-        if (what->failed.empty()) {
+        if (written->failed.empty()) {
           return shared_.answer(std::move(done), order_outcome(order_written{}));
         }
-        read_answer(key, after, deadline, std::move(done));
+        read_back(key, std::move(is_ours), deadline, std::move(done));
       });
 }
 
-void orders::read_answer(const std::string& key, const std::string& expected,
-                         core::time_point deadline, handler<order_outcome> done) {
-  carry_out(
+/// Done if what is there is ours.
+void orders::read_back(const std::string& key, std::function<bool(std::string_view)> is_ours,
+                       core::time_point deadline, handler<order_outcome> done) {
+  shared_.transact(
       {fetch{key}}, deadline,
-      [expected](const transaction_reply& what) -> order_outcome {
-        return order_written{.done = what.failed.empty() && what.shown.size() == 1 &&
-                                     what.shown.front().value == expected};
-      },
-      std::move(done));
+      [this, is_ours = std::move(is_ours),
+       done = std::move(done)](std::expected<transaction_reply, unknown> read) mutable {
+        if (!read) return shared_.answer(std::move(done), order_outcome(std::move(read.error())));
+        for (const failed_operation& one : read->failed) {
+          if (one.why != failure::other) continue;
+          return shared_.answer(std::move(done),
+                                order_outcome(unknown{shared_.agents.present() + ": " + one.what}));
+        }
+        shared_.answer(
+            std::move(done),
+            order_outcome(order_written{.done = read->failed.empty() && read->shown.size() == 1 &&
+                                                is_ours(read->shown.front().value)}));
+      });
 }
 
 void orders::drop(core::election_index which, const std::string& id, core::time_point deadline,
@@ -143,29 +157,15 @@ void orders::drop_unchanged(const std::string& key, const std::string& id, std::
         if (!written) {
           return shared_.answer(std::move(done), order_outcome(std::move(written.error())));
         }
-        const bool is_gone = written->failed.empty();
-        if (is_gone || tries == most_drops) {
-          return shared_.answer(std::move(done), order_outcome(order_written{.done = is_gone}));
+        if (written->failed.empty()) {
+          return shared_.answer(std::move(done), order_outcome(order_written{}));
+        }
+        if (tries == most_drops) {
+          return shared_.answer(
+              std::move(done),
+              order_outcome(unknown{written_again_and_again(id, shared_.agents.present())}));
         }
         look_and_drop(key, id, deadline, std::move(done), tries + 1);
-      });
-}
-
-void orders::carry_out(const std::vector<operation>& what, core::time_point deadline,
-                       reader meaning, handler<order_outcome> done) {
-  shared_.transact(
-      what, deadline,
-      [this, meaning = std::move(meaning),
-       done = std::move(done)](std::expected<transaction_reply, unknown> reply) mutable {
-        if (!reply) {
-          return shared_.answer(std::move(done), order_outcome(std::move(reply.error())));
-        }
-        for (const failed_operation& one : reply->failed) {
-          if (one.why != failure::other) continue;
-          return shared_.answer(std::move(done),
-                                order_outcome(unknown{shared_.agents.present() + ": " + one.what}));
-        }
-        shared_.answer(std::move(done), meaning(*reply));
       });
 }
 

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stores/consul/shared_state.hpp"
@@ -26,13 +27,11 @@ class orders {
             handler<order_outcome> done);
 
  private:
-  /// Reads Consul's reply to a transaction.
-  using reader = std::move_only_function<order_outcome(const transaction_reply&)>;
-  void carry_out(const std::vector<operation>& what, core::time_point deadline, reader meaning,
-                 handler<order_outcome> done);
-  void read_answer(const std::string& key, const std::string& expected, core::time_point deadline,
-                   handler<order_outcome> done);
-
+  void write_once(const std::vector<operation>& what, const std::string& key,
+                  std::function<bool(std::string_view)> is_ours, core::time_point deadline,
+                  handler<order_outcome> done);
+  void read_back(const std::string& key, std::function<bool(std::string_view)> is_ours,
+                 core::time_point deadline, handler<order_outcome> done);
   void look_and_drop(const std::string& key, const std::string& id, core::time_point deadline,
                      handler<order_outcome> done, int tries);
   void drop_unchanged(const std::string& key, const std::string& id, std::uint64_t index,

@@ -119,17 +119,28 @@ std::string text_of(const slot_holder& one) {
 std::vector<operation> campaign_transaction(const settings::election& election, const basis& on,
                                             const std::string& session, const std::string& text) {
   const std::string key = lock_key(election.name);
-  const bool several =
-      on.shape == lock_shape::semaphore || (on.shape == lock_shape::none && election.slots > 1);
-  if (!several) {
-    return {unchanged(key, on),
-            lock{.key = key, .value = text, .flags = lock_flags, .session = session}};
+  const bool is_shared_as = on.shape == lock_shape::semaphore && on.body.limit == election.slots;
+  if (election.slots == 1 && !is_shared_as) {
+    std::vector<operation> out{
+        unchanged(key, on),
+        lock{.key = key, .value = text, .flags = lock_flags, .session = session}};
+    out.insert(out.end(), on.dead.begin(), on.dead.end());
+    return out;
   }
   semaphore body = on.body;
-  if (on.shape == lock_shape::none) body.limit = election.slots;
+  body.limit = election.slots;
   body.holders.push_back(session);
   const std::string own = contender_key(election.name, session);
-  std::vector<operation> out{rewritten(key, on, std::move(body))};
+  std::vector<operation> out;
+  if (on.shape == lock_shape::single) {
+    // Who has lost the lock may rely on its lock-delay, which only a lock respects.
+    body.changes = 1;
+    out = {
+        unchanged(key, on), lock{.key = key, .value = "", .flags = on.flags, .session = session},
+        unlock{.key = key, .value = semaphore_text(body), .flags = on.flags, .session = session}};
+  } else {
+    out = {rewritten(key, on, std::move(body))};
+  }
   // If a session locks its key again with the same value, Consul leaves the key as it is, and shows
   // the version of the earlier term.
   if (std::ranges::find(on.ousted, session) != on.ousted.end()) {
@@ -179,40 +190,6 @@ std::vector<operation> release_transaction(std::string_view election, const basi
            rewritten(lock_key(election), on, std::move(body)), erase{.key = key, .index = index}};
   }
   if (!note.empty()) out.emplace_back(write{.key = release_key(election), .value = note});
-  return out;
-}
-
-std::vector<operation> resize_transaction(std::string_view election, const basis& on,
-                                          std::span<const slot_holder> holders,
-                                          std::uint32_t slots) {
-  const std::string key = lock_key(election);
-  const bool was_single = on.shape == lock_shape::single;
-  if (slots == 1 && was_single) return {};
-  std::vector<operation> out{unchanged(key, on)};
-  if (slots == 1 && holders.empty()) {
-    out.emplace_back(write{.key = key, .value = "", .flags = lock_flags});
-  } else if (slots == 1) {
-    const slot_holder& one = holders.front();
-    out.emplace_back(check_index{.key = one.key, .index = one.index});
-    out.emplace_back(erase{.key = one.key, .index = one.index});
-    out.emplace_back(
-        lock{.key = key, .value = text_of_moved(one), .flags = lock_flags, .session = one.session});
-  } else {
-    semaphore body = on.body;
-    body.limit = slots;
-    body.changes = on.body.changes.value_or(0) + 1;
-    if (was_single && !holders.empty()) {
-      const slot_holder& one = holders.front();
-      body.holders = {one.session};
-      out.emplace_back(
-          unlock{.key = key, .value = "", .flags = semaphore_flags, .session = one.session});
-      out.emplace_back(lock{.key = contender_key(election, one.session),
-                            .value = text_of_moved(one),
-                            .flags = semaphore_flags,
-                            .session = one.session});
-    }
-    out.emplace_back(write{.key = key, .value = semaphore_text(body), .flags = on.flags});
-  }
   return out;
 }
 

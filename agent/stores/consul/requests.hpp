@@ -54,8 +54,9 @@ std::string sequencer_of(std::string_view key, std::uint64_t lock_index, std::st
 std::string text_of(const slot_holder& one);
 
 /// Takes a slot, if the lock key is as `on` says. With one slot the session locks that key; with
-/// several it locks its contender's key and writes itself into the lock key, and deletes the keys
-/// of contenders that are dead.
+/// several it locks its contender's key and writes itself into the lock key. Deletes the keys of
+/// contenders that are dead. The number of slots is that of `election` from then on: if `on` says
+/// another one, nobody holds.
 std::vector<operation> campaign_transaction(const settings::election& election, const basis& on,
                                             const std::string& session, const std::string& text);
 
@@ -71,11 +72,5 @@ std::vector<operation> release_transaction(std::string_view election, const basi
                                            const std::string& key, std::uint64_t index,
                                            const std::string& session, const std::string& note,
                                            const std::optional<place_offer>& next = {});
-
-/// Changes the number of slots, if the lock key and the keys of the holders are as we know them.
-/// Precondition: no more slots are held. Holders keep their sessions and versions.
-std::vector<operation> resize_transaction(std::string_view election, const basis& on,
-                                          std::span<const slot_holder> holders,
-                                          std::uint32_t slots);
 
 }  // namespace tenure::stores::consul

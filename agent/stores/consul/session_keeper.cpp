@@ -19,19 +19,26 @@ constexpr core::duration ready_patience = std::chrono::seconds(5);
 
 session_keeper::session_keeper(base::event_loop& on, cluster& through, session_wish what,
                                core::duration ttl, std::set<std::string, std::less<>>& ours)
-    : loop_(on), cluster_(through), wish_(std::move(what)), ttl_(ttl), ours_(ours), ready_(on) {}
+    : loop_(on),
+      cluster_(through),
+      wish_(std::move(what)),
+      ttl_(ttl),
+      ours_(ours),
+      obtained_(on, [this](core::time_point deadline) { ask(deadline); }),
+      ready_(on) {}
 
 void session_keeper::obtain(core::time_point deadline, session_handler done) {
+  const bool is_recent = present_ && loop_.now() - present_->sent_at < present_->ttl / fresh_part;
+  if (is_recent && is_fresh(present_->id)) return done(*present_);
+  obtained_.join(deadline, std::move(done));
+}
+
+void session_keeper::ask(core::time_point deadline) {
   if (present_ && !is_fresh(present_->id)) present_.reset();
-  if (present_ && loop_.now() - present_->sent_at < present_->ttl / fresh_part) {
-    return done(*present_);
-  }
-  waiting_.push_back(std::move(done));
-  if (waiting_.size() > 1) return;
   if (!present_) return make(deadline);
   keep(present_->id, deadline, [this, deadline](const kept_or_failure& what) {
-    if (!what) return answer(std::unexpected(unknown{what.error()}));
-    what->has_value() ? answer(**what) : make(deadline);
+    if (!what) return obtained_.answer(std::unexpected(unknown{what.error()}));
+    what->has_value() ? obtained_.answer(**what) : make(deadline);
   });
 }
 
@@ -53,21 +60,18 @@ void session_keeper::make(core::time_point deadline) {
   cluster_.call(
       create_session_request(wish_), deadline,
       [this](const reply_or_failure& what) {
-        if (!what) return answer(std::unexpected(unknown{what.error().why}));
+        if (!what) return obtained_.answer(std::unexpected(unknown{what.error().why}));
         const auto id = session_in(*what);
         if (!id) {
-          return answer(std::unexpected(unknown{cluster_.present() + ": " + id.error().why}));
+          return obtained_.answer(
+              std::unexpected(unknown{cluster_.present() + ": " + id.error().why}));
         }
         ours_.insert(*id);
         made_.insert(*id);
         present_ = {.id = *id, .sent_at = what->sent_at, .ttl = ttl_};
-        answer(*present_);
+        obtained_.answer(*present_);
       },
       priority::urgent);
-}
-
-void session_keeper::answer(const std::expected<kept_session, unknown>& outcome) {
-  for (session_handler& done : std::exchange(waiting_, {})) done(outcome);
 }
 
 void session_keeper::keep(const std::string& id, core::time_point deadline,

@@ -12,6 +12,7 @@
 #include "core/clock.hpp"
 #include "stores/consul/cluster.hpp"
 #include "stores/consul/codec.hpp"
+#include "stores/joined_request.hpp"
 #include "stores/store.hpp"
 
 namespace tenure::stores::consul {
@@ -43,7 +44,8 @@ class session_keeper {
                  std::set<std::string, std::less<>>& ours);
 
   /// Obtains a session for a campaign that was made or renewed just now. Callers that ask while
-  /// one is under way share it. One that may not be relied on is left to end by itself.
+  /// one is under way share it, each until its own deadline. One that may not be relied on is left
+  /// to end by itself.
   void obtain(core::time_point deadline, session_handler done);
 
   /// Makes a session now and renews it every half of its TTL, so that a campaign has to write its
@@ -84,11 +86,14 @@ class session_keeper {
   /// called in any case.
   void end(core::time_point deadline, std::move_only_function<void()> done);
 
-  void close() { ready_.cancel(); }
+  void close() {
+    ready_.cancel();
+    obtained_.close();
+  }
 
  private:
+  void ask(core::time_point deadline);
   void make(core::time_point deadline);
-  void answer(const std::expected<kept_session, unknown>& outcome);
 
   base::event_loop& loop_;
   cluster& cluster_;
@@ -98,7 +103,7 @@ class session_keeper {
   std::optional<kept_session> present_;
   std::set<std::string, std::less<>> made_;     ///< here, and not known to be gone
   std::set<std::string, std::less<>> endless_;  ///< have no TTL by Consul's word
-  std::vector<session_handler> waiting_;        ///< for the session under way
+  joined_request<kept_session> obtained_;
   base::timer ready_;
   std::function<void(const std::string& id)> on_gone_;
 };

@@ -42,7 +42,7 @@ shared_state::shared_state(base::event_loop& where, const http::http_connector& 
       self{.mark = mark_of(with.session), .identity = with.identity, .sessions = {}},
       agents(loop, connect, servers, with.secure, with.consul, with.name_space,
              with.elections.size() * calls_per_election + other_calls,
-             folders_of(with.elections).size(), with.hears),
+             folders_of(with.elections).size(), with.hears, with.sent),
       sessions(loop, agents, wish_of(with), with.ttl, self.sessions),
       place_sessions(loop, agents, wish_of(with), with.ttl, self.sessions),
       mirrors(mirrors_of(with.elections, self)),
@@ -124,6 +124,24 @@ held_term& shared_state::hold(core::election_index which, const slot_holder& own
   held->is_session_gone = false;
   mirrors[core::place(which)].expect(own.key, own.index);
   return *held;
+}
+
+bool shared_state::holds_nothing() const {
+  for (std::uint32_t i = 0; i < held_.size(); ++i) {
+    if (may_hold(core::election_index{i})) return false;
+  }
+  return true;
+}
+
+/// False also if the term is over by Consul's word: its session is gone, or a later state of the
+/// election than the one that we have left does not show it.
+bool shared_state::may_hold(core::election_index which) const {
+  const auto& held = held_[core::place(which)];
+  if (!held || held->is_session_gone) return false;
+  const mirror& m = seen(which);
+  if (!watches.live(which) || m.index() < held->index) return true;
+  const slot_holder* const own = m.find_own();
+  return own != nullptr && own->version == held->version;
 }
 
 std::optional<kept_session> shared_state::take_from_places(std::string_view id) {

@@ -94,9 +94,8 @@ class shared_state {
     return held_[core::place(which)];
   }
 
-  [[nodiscard]] bool holds_nothing() const {
-    return std::ranges::none_of(held_, [](const auto& one) { return one.has_value(); });
-  }
+  /// True if no term can be ours any more. One that is lost counts no longer: nobody releases it.
+  [[nodiscard]] bool holds_nothing() const;
 
   /// Wraps a handler so that it is not called after `close`.
   template <class Handler>
@@ -130,6 +129,8 @@ class shared_state {
   watcher watches;
 
  private:
+  [[nodiscard]] bool may_hold(core::election_index which) const;
+
   std::vector<std::optional<held_term>> held_;  ///< per election
   /// Owned by this object alone; handlers check through it whether this object still exists.
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);

@@ -12,11 +12,10 @@ constexpr int most_looks = 6;
 
 }  // namespace
 
-void agreements::agree(core::election_index which, agreement_change what, core::time_point deadline,
-                       handler<agree_outcome> done) {
+void agreements::accept_versions(core::election_index which, core::time_point deadline,
+                                 handler<agree_outcome> done) {
   auto a = std::make_shared<attempt>();
   a->which = which;
-  a->what = what;
   a->deadline = deadline;
   a->done = std::move(done);
   look(a);
@@ -39,23 +38,11 @@ void agreements::look(const attempt_ptr& a) {
 void agreements::write(const attempt_ptr& a, const mirror& now) {
   core::agreement next = now.agreed();
   if (next.slots == 0) next.slots = session_.spec(a->which).slots;
-  if (a->what.slots > 0) {
-    const std::size_t present = now.contenders().size();
-    if (present > a->what.slots && a->what.slots < next.slots) {
-      return session_.answer(
-          std::move(a->done),
-          agree_outcome(too_many_hold(session_.spec(a->which).name, present, a->what.slots)));
-    }
-    next.slots = a->what.slots;
-  }
-  if (a->what.accept_versions) {
-    next.versions_from = core::version{now.revision() + 1};
-    // Later than every acceptance seen so far, even if the wall clock is behind: this tells the new
-    // acceptance from an earlier one that a restore may have removed.
-    const std::int64_t last = session_.seen(a->which).last_accepted_unix_ms();
-    next.accepted_unix_ms =
-        std::max({session_.with.wall_ms(), next.accepted_unix_ms + 1, last + 1});
-  }
+  next.versions_from = core::version{now.revision() + 1};
+  // Later than every acceptance seen so far, even if the wall clock is behind: this tells the new
+  // acceptance from an earlier one that a restore may have removed.
+  const std::int64_t last = session_.seen(a->which).last_accepted_unix_ms();
+  next.accepted_unix_ms = std::max({session_.with.wall_ms(), next.accepted_unix_ms + 1, last + 1});
   session_.endpoints.call(transaction_path,
                           transaction_request(agreement_transaction(session_.spec(a->which).name,
                                                                     next, now.basis_now())),

@@ -7,7 +7,7 @@
 
 namespace tenure::stores::etcd {
 
-/// Changes an election's agreement for an operator. The transaction compares everything that it
+/// Accepts versions that begin anew, for an operator. The transaction compares everything that it
 /// relies on, so that no contender and no other operator can come in between.
 ///
 /// Used on the session's executor only.
@@ -15,13 +15,12 @@ class agreements {
  public:
   explicit agreements(session& of) : session_(of) {}
 
-  void agree(core::election_index which, agreement_change what, core::time_point deadline,
-             handler<agree_outcome> done);
+  void accept_versions(core::election_index which, core::time_point deadline,
+                       handler<agree_outcome> done);
 
  private:
   struct attempt {
     core::election_index which{};
-    agreement_change what;
     core::time_point deadline{};
     handler<agree_outcome> done;
     int tries = 0;

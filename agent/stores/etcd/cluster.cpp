@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/check.hpp"
+#include "stores/busy_servers.hpp"
 #include "stores/etcd/codec.hpp"
 #include "stores/secret_file.hpp"
 
@@ -46,6 +47,7 @@ struct one_call {
   int sign_ins = 0;
   bool joined = false;                    ///< waits for a sign-in that began before it
   std::optional<base::timer> patience{};  ///< while it waits for a token
+  busy_servers::patience waits{};
 };
 
 using call_ptr = std::shared_ptr<one_call>;
@@ -73,6 +75,7 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
   void signed_in(std::expected<void, call_failure> outcome);
   void wait_for_token(const call_ptr& c);
   void leave(std::size_t endpoint);
+  void is_busy(std::size_t endpoint, const http::reply_head& what, std::string why);
   void tell(const core::contact_event& what) const {
     if (hears) hears(what);
   }
@@ -81,13 +84,15 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
     return settings::text(endpoints[endpoint]->server());
   }
 
-  explicit state(base::event_loop& on) : loop(on) {}
+  state(base::event_loop& on, std::size_t servers) : loop(on), busy(on, servers) {}
 
   base::event_loop& loop;
   std::vector<std::unique_ptr<http::http_client>> endpoints;
+  busy_servers busy;
   settings::security secrets;
   std::function<void()> moved;
   std::function<void(const core::contact_event&)> hears;
+  std::shared_ptr<sent_secrets> sent;
   std::size_t present = 0;
   std::string token;  ///< empty: not signed in, or not needed
   bool token_needed = false;
@@ -98,14 +103,24 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
 
 std::vector<http::header> cluster::state::headers() const {
   if (token.empty()) return {};
+  sent->add(token);
   return {{.name = "Authorization", .value = token}};
 }
 
 void cluster::state::send(const call_ptr& c) {
   const core::time_point now = loop.now();
   if (now >= c->deadline) {
+    if (c->waits.has_waited) {
+      return finish(c, std::unexpected(call_failure{.why = busy.why(c->endpoint)}));
+    }
     return finish(c, std::unexpected(call_failure{
                          .why = "no time is left before its deadline for POST " + c->path}));
+  }
+  c->endpoint = busy.ready_from(c->endpoint);
+  if (busy.is_busy(c->endpoint) && !std::exchange(c->waits.presses, false)) {
+    // Neither owns the other: what waits ends with the state.
+    return busy.wait(c->endpoint, c->deadline, c->as == priority::urgent, c->waits,
+                     [this, c] { send(c); });
   }
   if (token_needed && token.empty()) return sign_in(c);
   endpoints[c->endpoint]->send({.method = c->body.empty() ? "GET" : "POST",
@@ -122,6 +137,7 @@ void cluster::state::send(const call_ptr& c) {
 void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
                               std::expected<http::client_reply, http::client_error> what) {
   if (!what) return failed(c, {.why = std::move(what.error().text)});
+  if (what->status != status_busy) busy.answered(c->endpoint);
   // A streamed reply carries its errors inside.
   if (what->status == 200 && !what->body.starts_with("{\"error\"")) {
     c->answered = true;
@@ -134,6 +150,11 @@ void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
     token.clear();
     token_needed = true;
     return sign_in(c);
+  }
+  // With this status etcd also says that its disk is full.
+  if (what->status == status_busy && error.meaning == error_meaning::unknown) {
+    is_busy(c->endpoint, *what, describe(error, name(c->endpoint)));
+    return send(c);
   }
   c->answered = !is_of_this_endpoint(error.meaning);
   failed(c, {.meaning = error.meaning, .why = describe(error, name(c->endpoint))});
@@ -152,8 +173,13 @@ void cluster::state::failed(const call_ptr& c, call_failure why) {
 
 void cluster::state::leave(std::size_t endpoint) {
   if (endpoint != present || endpoints.size() == 1) return;
-  present = (present + 1) % endpoints.size();
+  present = busy.ready_from((present + 1) % endpoints.size());
   moved();
+}
+
+void cluster::state::is_busy(std::size_t endpoint, const http::reply_head& what, std::string why) {
+  busy.is_busy(endpoint, retry_after(what), std::move(why));
+  if (endpoint == present && std::exchange(present, busy.ready_from(present)) != present) moved();
 }
 
 /// Calls the handler later, never from within the call.
@@ -188,6 +214,7 @@ void cluster::state::ask_for_token() {
         std::unexpected(call_failure{.meaning = error_meaning::denied, .why = password.error()}));
   }
   const std::size_t endpoint = c->endpoint;
+  sent->add(*password);
   endpoints[endpoint]->send(
       {.method = "POST",
        .target = authenticate_path,
@@ -198,6 +225,9 @@ void cluster::state::ask_for_token() {
         if (!what) return self->signed_in(std::unexpected(call_failure{.why = what.error().text}));
         if (what->status != 200) {
           const gateway_error error = read_error(what->status, what->body);
+          if (what->status == status_busy) {
+            self->is_busy(endpoint, *what, describe(error, self->name(endpoint)));
+          }
           // Authentication may be switched off by now: then no token is needed.
           if (error.meaning == error_meaning::auth_disabled) {
             self->token_needed = false;
@@ -256,13 +286,15 @@ void cluster::state::signed_in(std::expected<void, call_failure> outcome) {
 cluster::cluster(base::event_loop& on, const http::http_connector& connect,
                  const std::vector<settings::endpoint>& endpoints, const settings::security& with,
                  std::size_t most_calls, std::function<void()> moved,
-                 std::function<void(const core::contact_event&)> hears)
-    : state_(std::make_shared<state>(on)) {
+                 std::function<void(const core::contact_event&)> hears,
+                 std::shared_ptr<sent_secrets> sent)
+    : state_(std::make_shared<state>(on, endpoints.size())) {
   TENURE_CHECK(!endpoints.empty());
   state_->secrets = with;
   state_->token_needed = !with.user.empty();
   state_->moved = std::move(moved);
   state_->hears = std::move(hears);
+  state_->sent = std::move(sent);
   const http::tls_settings tls = http::tls_for(with);
   for (const settings::endpoint& one : endpoints) {
     state_->endpoints.push_back(connect(one, tls,
@@ -306,6 +338,13 @@ void cluster::call(std::string path, std::string body, core::time_point deadline
 std::unique_ptr<http::http_stream> cluster::stream(std::string path, std::string body,
                                                    core::time_point head_deadline,
                                                    http::stream_handlers on) {
+  on.head = [self = state_, endpoint = state_->present,
+             head = std::move(on.head)](const http::reply_head& came) mutable {
+    if (came.status == status_busy) {
+      self->is_busy(endpoint, came, self->name(endpoint) + " has too much to do to serve a watch");
+    }
+    head(came);
+  };
   auto headers = state_->headers();
   // Without this, Go's server drops the unread rest of the body once its first reply leaves.
   headers.push_back({.name = "Connection", .value = "close"});
@@ -339,6 +378,7 @@ std::string cluster::present() const {
 
 void cluster::close() {
   if (std::exchange(state_->closed, true)) return;
+  state_->busy.close();
   for (const call_ptr& c : std::exchange(state_->for_token, {})) c->patience.reset();
   for (const auto& one : state_->endpoints) one->close();
 }

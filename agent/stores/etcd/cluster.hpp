@@ -49,11 +49,13 @@ class cluster {
   using done_handler = handler<reply_or_failure>;
 
   /// Precondition: there is an endpoint. `moved`: another endpoint has become the present one.
-  /// `hears`: each call was answered, or no endpoint answered it; may be empty.
+  /// `hears`: each call was answered, or no endpoint answered it; may be empty. `sent`: is told
+  /// each password and token.
   cluster(base::event_loop& on, const http::http_connector& connect,
           const std::vector<settings::endpoint>& endpoints, const settings::security& with,
           std::size_t most_calls, std::function<void()> moved,
-          std::function<void(const core::contact_event&)> hears);
+          std::function<void(const core::contact_event&)> hears,
+          std::shared_ptr<sent_secrets> sent = std::make_shared<sent_secrets>());
   ~cluster();
   cluster(const cluster&) = delete;
   cluster& operator=(const cluster&) = delete;

@@ -39,7 +39,11 @@ class etcd_store final : public store {
  public:
   etcd_store(base::event_loop& on, const http::http_connector& connect, setup with,
              const std::vector<settings::endpoint>& endpoints)
-      : session_(on, connect, std::move(with), endpoints,
+      : namesakes_(
+            on, with.elections.size(),
+            {.answer = [this](core::election_index which) { membership_.answer_namesake(which); },
+             .changed = [this](core::election_index which) { changed(which); }}),
+        session_(on, connect, std::move(with), endpoints,
                  {.changed = [this](core::election_index which) { changed(which); },
                   .live = [this] { live(); },
                   .broken = [this](const call_failure& what) { broken(what); },
@@ -54,7 +58,9 @@ class etcd_store final : public store {
         membership_(session_.loop, session_.endpoints, session_.self.ids, session_.with.identity,
                     session_.with.peer_address, session_.with.ttl, session_.with.elections),
         line_(session_, [this](core::election_index which) { subscriptions_.changed(which); }),
-        words_(session_, line_) {}
+        words_(session_, line_) {
+    session_.self.namesakes = &namesakes_;
+  }
 
   ~etcd_store() override { close(); }
 
@@ -84,10 +90,10 @@ class etcd_store final : public store {
     subscriptions_.add(which, std::move(seen));
   }
 
-  void agree(core::election_index which, agreement_change what, core::time_point deadline,
-             handler<agree_outcome> done) override {
+  void accept_versions(core::election_index which, core::time_point deadline,
+                       handler<agree_outcome> done) override {
     TENURE_CHECK(core::place(which) < session_.mirrors.size());
-    agreements_.agree(which, what, deadline, std::move(done));
+    agreements_.accept_versions(which, deadline, std::move(done));
   }
 
   void leave_order(core::election_index which, core::left_order what, core::time_point deadline,
@@ -113,8 +119,10 @@ class etcd_store final : public store {
     if (session_.with.announce) line_.want(which, stands);
   }
 
-  void hear(const core::word& what) override {
-    if (const auto which = words_.hear(what)) changed(*which);
+  bool hear(const core::word& what) override {
+    const auto which = words_.hear(what);
+    if (which) changed(*which);
+    return which.has_value();
   }
 
   void leave(core::time_point deadline, handler<release_outcome> done) override {
@@ -132,6 +140,7 @@ class etcd_store final : public store {
   }
 
   void close() override {
+    namesakes_.close();
     membership_.close();
     line_.close();
     campaigns_.close();
@@ -147,8 +156,16 @@ class etcd_store final : public store {
   void erase(core::election_index which, const held_term& own, const std::string& note,
              std::vector<std::string> also, core::time_point deadline,
              handler<release_outcome> done);
+  void ask_to_erase(core::election_index which, const held_term& own, const std::string& note,
+                    const std::vector<std::string>& also, core::time_point deadline,
+                    handler<release_outcome> done);
 
+  void look_for_namesakes(core::election_index which, bool missed) {
+    const names_like_ours names = session_.seen(which).names();
+    namesakes_.see(which, names.others, names.has_ours, missed);
+  }
   void changed(core::election_index which) {
+    look_for_namesakes(which, false);
     campaigns_.changed(which);
     line_.changed(which);
     words_.changed(which);
@@ -168,6 +185,7 @@ class etcd_store final : public store {
     if (!session_.closed()) subscriptions_.broken(what.why);
   }
 
+  namesakes namesakes_;
   session session_;
   campaigns campaigns_;
   renewals renewals_;
@@ -228,6 +246,9 @@ void etcd_store::live() {
   self_.cluster_id = base::hex(session_.connection.cluster_id());
   // First: nobody may rely on what was there before the gap.
   session_.watch_had_gap();
+  for (std::uint32_t i = 0; i < session_.mirrors.size(); ++i) {
+    look_for_namesakes(core::election_index{i}, true);
+  }
   line_.live();
   const auto tell = [this] {
     opened();
@@ -293,13 +314,23 @@ void etcd_store::erase(core::election_index which, const held_term& own, const s
                        handler<release_outcome> done) {
   session_.released[core::place(which)] = core::number(own.version);
   for (std::string& one : session_.seals(which, own.lease)) also.push_back(std::move(one));
+  ask_to_erase(which, own, note, also, deadline, std::move(done));
+}
+
+void etcd_store::ask_to_erase(core::election_index which, const held_term& own,
+                              const std::string& note, const std::vector<std::string>& also,
+                              core::time_point deadline, handler<release_outcome> done) {
   session_.endpoints.call(
       transaction_path,
       transaction_request(
           release_transaction(session_.spec(which).name, own.key, own.version, note, also)),
       deadline,
-      session_.guarded([this, which, version = own.version,
+      session_.guarded([this, which, own, also, deadline, has_record = !note.empty(),
                         done = std::move(done)](const reply_or_failure& what) mutable {
+        // Without a record the next holder waits for the lock delay, and not for our lease to end.
+        if (!what && what.error().meaning == error_meaning::full && has_record) {
+          return ask_to_erase(which, own, "", also, deadline, std::move(done));
+        }
         if (!what) {
           return session_.answer(std::move(done), release_outcome(unknown{what.error().why}));
         }
@@ -309,7 +340,7 @@ void etcd_store::erase(core::election_index which, const held_term& own, const s
                                  release_outcome(session_.broken_reply(reply.error())));
         }
         auto& held = session_.held(which);
-        if (held && held->version == version) held.reset();
+        if (held && held->version == own.version) held.reset();
         session_.answer(std::move(done), release_outcome(released{}));
       }));
 }

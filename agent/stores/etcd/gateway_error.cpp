@@ -78,7 +78,7 @@ constexpr row table[] = {
      error_meaning::unknown,
      "this etcd server is behind the others, or was restored from a backup"},
 
-    {resource_exhausted, "etcdserver: mvcc: database space exceeded", error_meaning::unknown,
+    {resource_exhausted, "etcdserver: mvcc: database space exceeded", error_meaning::full,
      "etcd takes no writes: compact, `etcdctl defrag`, then `etcdctl alarm disarm`"},
     {resource_exhausted, "etcdserver: too many requests", error_meaning::unknown, busy},
     {data_loss, "etcdserver: corrupt cluster", error_meaning::unknown,

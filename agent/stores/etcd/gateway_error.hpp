@@ -19,6 +19,8 @@ namespace tenure::stores::etcd {
 ///   compacted        none: read again, watch from there
 ///   unsupported      unknown; a refusal to open: no etcd gateway of 3.4 or later answers here
 ///   invalid          unknown; a refusal to open: etcd will never do what was asked
+///   full             none: nothing was done. etcd takes deletions alone: a release is sent without
+///                    its record, anything else is unknown
 enum class error_meaning : std::uint8_t {
   unknown,
   lease_gone,
@@ -29,6 +31,7 @@ enum class error_meaning : std::uint8_t {
   compacted,
   unsupported,
   invalid,
+  full,
 };
 
 struct gateway_error {

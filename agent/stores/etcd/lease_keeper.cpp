@@ -18,75 +18,11 @@ std::int64_t whole_seconds(core::duration ttl) {
 
 }  // namespace
 
-lease_keeper::lease_keeper(base::event_loop& on, cluster& through, lease_ids& ids,
-                           core::duration ttl)
-    : loop_(on), cluster_(through), ids_(ids), ttl_(ttl) {}
-
-void lease_keeper::obtain(core::time_point deadline, lease_handler done) {
-  const core::time_point now = loop_.now();
-  if (present_ && !doubted_ && now - present_->sent_at < present_->ttl / fresh_part) {
-    return done(*present_);
-  }
-  waiting_.push_back(std::move(done));
-  if (waiting_.size() > 1) return;
-  if (!present_ || now - present_->sent_at >= present_->ttl) return make(deadline);
-  keep(present_->id, deadline, [this, deadline](const kept_or_failure& what) {
-    if (!what) return answer(std::unexpected(unknown{what.error()}));
-    what->has_value() ? answer(**what) : make(deadline);
-  });
-}
-
-void lease_keeper::make(core::time_point deadline) {
-  const std::int64_t lease = ids_.next();
-  cluster_.call(
-      grant_path, grant_request(whole_seconds(ttl_), lease), deadline,
-      [this, lease, deadline](reply_or_failure what) { made(lease, deadline, std::move(what)); },
-      priority::urgent);
-}
-
-void lease_keeper::made(std::int64_t lease, core::time_point deadline, reply_or_failure what) {
-  if (!what && what.error().meaning == error_meaning::lease_exists) {
-    // An earlier try of ours, whose reply was lost, made the lease. A keepalive tells its TTL.
-    return keep(lease, deadline, [this](const kept_or_failure& kept) {
-      if (kept && kept->has_value()) return answer(**kept);
-      answer(std::unexpected(unknown{kept ? "a lease ended at once" : kept.error()}));
-    });
-  }
-  if (!what) return answer(std::unexpected(unknown{std::move(what.error().why)}));
-  const auto parsed = parse_grant(what->body);
-  if (!parsed || parsed->id != lease) {
-    return answer(std::unexpected(
-        unknown{cluster_.present() + ": " +
-                (parsed ? "another lease than ours was granted" : parsed.error().why)}));
-  }
-  present_ = {
-      .id = lease, .sent_at = what->sent_at, .ttl = std::chrono::seconds(parsed->ttl_seconds)};
-  doubted_ = false;
-  answer(*present_);
-}
-
-void lease_keeper::answer(const std::expected<kept_lease, unknown>& outcome) {
-  for (lease_handler& done : std::exchange(waiting_, {})) done(outcome);
-}
-
-void lease_keeper::keep(std::int64_t lease, core::time_point deadline,
-                        handler<kept_or_failure> done) {
-  prolong(lease, deadline, [this, lease, done = std::move(done)](kept_or_failure what) mutable {
-    if (what && !*what) forget(lease);
-    // A lease left by an earlier run of this agent serves as well.
-    if (what && *what && (!present_ || present_->id == lease)) {
-      present_ = **what;
-      doubted_ = false;
-    }
-    done(std::move(what));
-  });
-}
-
-void lease_keeper::prolong(std::int64_t lease, core::time_point deadline,
-                           handler<kept_or_failure> done) {
-  cluster_.call(
+void keep_lease(cluster& through, std::int64_t lease, core::time_point deadline,
+                handler<kept_or_failure> done) {
+  through.call(
       keep_alive_path, keep_alive_request(lease), deadline,
-      [this, lease, done = std::move(done)](reply_or_failure what) mutable {
+      [&through, lease, done = std::move(done)](reply_or_failure what) mutable {
         if (!what && what.error().meaning != error_meaning::lease_gone) {
           return done(std::unexpected(std::move(what.error().why)));
         }
@@ -94,7 +30,7 @@ void lease_keeper::prolong(std::int64_t lease, core::time_point deadline,
             what ? parse_keep_alive(what->body) : keep_alive_reply{.header = {}, .id = lease};
         if (!reply || reply->id != lease) {
           return done(
-              std::unexpected(cluster_.present() + ": " +
+              std::unexpected(through.present() + ": " +
                               (reply ? "another lease than ours was renewed" : reply.error().why)));
         }
         if (reply->ttl_seconds == 0) return done(std::optional<kept_lease>());
@@ -104,6 +40,83 @@ void lease_keeper::prolong(std::int64_t lease, core::time_point deadline,
                                       .raft_term = reply->header.raft_term}));
       },
       priority::urgent);
+}
+
+void make_lease(cluster& through, std::int64_t lease, core::duration ttl, core::time_point deadline,
+                handler<std::expected<kept_lease, unknown>> done, priority as) {
+  through.call(
+      grant_path, grant_request(whole_seconds(ttl), lease), deadline,
+      [&through, lease, deadline, done = std::move(done)](const reply_or_failure& what) mutable {
+        if (!what && what.error().meaning == error_meaning::lease_exists) {
+          return keep_lease(
+              through, lease, deadline,
+              [done = std::move(done)](const kept_or_failure& kept) mutable {
+                if (kept && kept->has_value()) return done(**kept);
+                done(std::unexpected(unknown{kept ? "a lease ended at once" : kept.error()}));
+              });
+        }
+        if (!what) return done(std::unexpected(unknown{what.error().why}));
+        const auto made = parse_grant(what->body);
+        if (!made || made->id != lease) {
+          return done(std::unexpected(
+              unknown{through.present() + ": " +
+                      (made ? "another lease than ours was granted" : made.error().why)}));
+        }
+        done(kept_lease{
+            .id = lease, .sent_at = what->sent_at, .ttl = std::chrono::seconds(made->ttl_seconds)});
+      },
+      as);
+}
+
+lease_keeper::lease_keeper(base::event_loop& on, cluster& through, lease_ids& ids,
+                           core::duration ttl)
+    : loop_(on),
+      cluster_(through),
+      ids_(ids),
+      ttl_(ttl),
+      obtained_(on, [this](core::time_point deadline) { ask(deadline); }) {}
+
+void lease_keeper::obtain(core::time_point deadline, lease_handler done) {
+  const core::time_point now = loop_.now();
+  if (present_ && !doubted_ && now - present_->sent_at < present_->ttl / fresh_part) {
+    return done(*present_);
+  }
+  obtained_.join(deadline, std::move(done));
+}
+
+void lease_keeper::ask(core::time_point deadline) {
+  if (!present_ || loop_.now() - present_->sent_at >= present_->ttl) return make(deadline);
+  keep(present_->id, deadline, [this, deadline](const kept_or_failure& what) {
+    if (!what) return obtained_.answer(std::unexpected(unknown{what.error()}));
+    what->has_value() ? obtained_.answer(**what) : make(deadline);
+  });
+}
+
+void lease_keeper::make(core::time_point deadline) {
+  make_lease(
+      cluster_, ids_.next(), ttl_, deadline,
+      [this](const std::expected<kept_lease, unknown>& made) {
+        if (made) {
+          present_ = *made;
+          doubted_ = false;
+        }
+        obtained_.answer(made);
+      },
+      priority::urgent);
+}
+
+void lease_keeper::keep(std::int64_t lease, core::time_point deadline,
+                        handler<kept_or_failure> done) {
+  keep_lease(cluster_, lease, deadline,
+             [this, lease, done = std::move(done)](kept_or_failure what) mutable {
+               if (what && !*what) forget(lease);
+               // A lease left by an earlier run of this agent serves as well.
+               if (what && *what && (!present_ || present_->id == lease)) {
+                 present_ = **what;
+                 doubted_ = false;
+               }
+               done(std::move(what));
+             });
 }
 
 void lease_keeper::doubt(std::int64_t lease) {

@@ -4,11 +4,11 @@
 #include <expected>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "core/clock.hpp"
 #include "stores/etcd/cluster.hpp"
 #include "stores/etcd/layout.hpp"
+#include "stores/joined_request.hpp"
 #include "stores/store.hpp"
 
 namespace tenure::stores::etcd {
@@ -27,6 +27,15 @@ struct kept_lease {
 /// Nothing: etcd says that the lease is gone. An error: unknown, and why.
 using kept_or_failure = std::expected<std::optional<kept_lease>, std::string>;
 
+/// Renews a lease by one request.
+void keep_lease(cluster& through, std::int64_t lease, core::time_point deadline,
+                handler<kept_or_failure> done);
+
+/// Makes the lease of this id, which no other run has: if etcd says that it exists, an earlier try
+/// of ours came through, whose reply was lost, and a keepalive tells its TTL.
+void make_lease(cluster& through, std::int64_t lease, core::duration ttl, core::time_point deadline,
+                handler<std::expected<kept_lease, unknown>> done, priority as = priority::other);
+
 /// Our lease: one for all elections that are held, made for the first campaign.
 ///
 /// Nothing is ever revoked. A lease that no term uses is not renewed and ends by itself within a
@@ -41,14 +50,11 @@ class lease_keeper {
   lease_keeper(base::event_loop& on, cluster& through, lease_ids& ids, core::duration ttl);
 
   /// Obtains a lease for a campaign that was made or renewed just now. Callers that ask while one
-  /// is under way share it.
+  /// is under way share it, each until its own deadline.
   void obtain(core::time_point deadline, lease_handler done);
 
   /// Renews the lease of a term by one request. Campaigns may use it, too, if there is no other.
   void keep(std::int64_t lease, core::time_point deadline, handler<kept_or_failure> done);
-
-  /// Renews a lease that no term has and no campaign uses.
-  void prolong(std::int64_t lease, core::time_point deadline, handler<kept_or_failure> done);
 
   /// Call when a keepalive may not have been heard: the next campaign renews the lease first.
   void doubt(std::int64_t lease);
@@ -56,18 +62,19 @@ class lease_keeper {
   /// Call when the lease is gone: the next campaign gets another one.
   void forget(std::int64_t lease);
 
+  void close() { obtained_.close(); }
+
  private:
+  void ask(core::time_point deadline);
   void make(core::time_point deadline);
-  void made(std::int64_t lease, core::time_point deadline, reply_or_failure what);
-  void answer(const std::expected<kept_lease, unknown>& outcome);
 
   base::event_loop& loop_;
   cluster& cluster_;
   lease_ids& ids_;
   core::duration ttl_;
   std::optional<kept_lease> present_;
-  bool doubted_ = false;                ///< the present lease
-  std::vector<lease_handler> waiting_;  ///< for the lease under way
+  bool doubted_ = false;  ///< the present lease
+  joined_request<kept_lease> obtained_;
 };
 
 }  // namespace tenure::stores::etcd

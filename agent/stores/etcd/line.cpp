@@ -5,6 +5,7 @@
 #include <ranges>
 #include <utility>
 
+#include "stores/etcd/membership.hpp"
 #include "stores/etcd/requests.hpp"
 
 namespace tenure::stores::etcd {
@@ -12,6 +13,9 @@ namespace {
 
 constexpr int renewals_in_a_life = 3;
 constexpr core::duration place_patience = std::chrono::seconds(5);
+/// How long the watch has to show what a look has shown. The event follows within a millisecond; on
+/// a new watch within a hundred.
+constexpr core::duration event_patience = std::chrono::milliseconds(300);
 
 dated_key dated(const contender& of) {
   return {.key = of.key, .create_revision = of.create_revision};
@@ -26,6 +30,8 @@ line::line(session& of, std::function<void(core::election_index)> changed)
       timer_(of.loop) {}
 
 void line::want(core::election_index which, bool in_line) {
+  // A member that is not listed comes next nowhere, and a look has room for so many places.
+  if (places_.size() > most_announced) return;
   place& one = places_[core::place(which)];
   if (std::exchange(one.is_wanted, in_line) == in_line) return;
   settle(which);
@@ -35,6 +41,9 @@ void line::want(core::election_index which, bool in_line) {
 void line::live() {
   // After a restore revisions are others.
   for (place& one : places_) one.written = 0;
+  if (std::exchange(watch_is_behind_, false) && session_.with.notes) {
+    session_.with.notes({.is_trouble = false, .text = "the watch of etcd is complete again"});
+  }
   settle_all();
 }
 
@@ -110,19 +119,16 @@ void line::take(core::election_index which) {
 
 void line::make_lease() {
   if (std::exchange(is_making_, true)) return;
-  const std::int64_t lease = session_.self.ids.next();
-  const auto seconds = std::chrono::ceil<std::chrono::seconds>(session_.with.ttl);
-  session_.endpoints.call(
-      grant_path, grant_request(seconds.count(), lease), session_.loop.now() + place_patience,
-      session_.guarded([this, lease](const reply_or_failure& what) {
-        is_making_ = false;
-        const auto made = what ? parse_grant(what->body) : std::unexpected(malformed{});
-        if (!made || made->id != lease) return;  // `later` tries again
-        lease_ = lease;
-        session_.of_places = {
-            .id = lease, .sent_at = what->sent_at, .ttl = std::chrono::seconds(made->ttl_seconds)};
-        settle_all();
-      }));
+  etcd::make_lease(session_.endpoints, session_.self.ids.next(), session_.with.ttl,
+                   session_.loop.now() + place_patience,
+                   session_.guarded([this](const std::expected<kept_lease, unknown>& made) {
+                     is_making_ = false;
+                     if (!made) return;  // `later` tries again
+                     lease_ = made->id;
+                     // What a keepalive has told is not compared with a look yet.
+                     if (!made->raft_term) session_.of_places = *made;
+                     settle_all();
+                   }));
 }
 
 /// Only while it waits: a place that has become a term meanwhile is for `campaigns` to take up.
@@ -162,23 +168,24 @@ void line::renew() {
     which.push_back(one);
     lines.then.emplace_back(line_of(session_.spec(one).name));
   }
-  const bool is_late = std::exchange(has_unseen_term_, false);
-  if (lease_ == 0 || which.empty() || !session_.connection.live() || is_late) return later();
+  if (lease_ == 0 || which.empty() || !session_.connection.live()) return later();
 
   const auto both = std::make_shared<round>();
   both->lease = lease_;
+  both->which = which;
   const core::time_point deadline = session_.loop.now() + place_patience;
-  session_.leases.prolong(lease_, deadline,
-                          session_.guarded([this, both](const kept_or_failure& what) {
-                            both->kept = what;
-                            ended(*both);
-                          }));
+  keep_lease(session_.endpoints, lease_, deadline,
+             session_.guarded([this, both](const kept_or_failure& what) {
+               both->kept = what;
+               ended(*both);
+             }));
   session_.endpoints.call(
       transaction_path, transaction_request(lines), deadline,
       session_.guarded([this, both, count = which.size()](const reply_or_failure& what) {
         auto found = what ? reads_in(what->body, count) : std::unexpected(malformed{});
         both->by = {.raft_term = found ? found->header.raft_term : 0,
                     .endpoint = what ? what->endpoint : 0};
+        if (what) both->looked_at = what->sent_at;
         both->lines = std::move(found);
         ended(*both);
       }));
@@ -194,14 +201,41 @@ void line::ended(const round& what) {
     return settle_all();
   }
   if (!what.kept->has_value() || !what.lines->has_value()) return;
-  bool all_wait = true;
-  for (const std::vector<key_value>& one : (*what.lines)->values) {
+  std::vector<core::election_index> others;  // where our key waits behind nobody
+  for (std::size_t i = 0; i < what.which.size(); ++i) {
+    const std::vector<key_value>& one = (*what.lines)->values[i];
     const auto ours = std::ranges::find(one, what.lease, &key_value::lease);
-    all_wait = all_wait && ours != one.end() && ours != one.begin();
-    has_unseen_term_ = has_unseen_term_ || ours == one.begin();
+    if (ours == one.end() || ours == one.begin()) others.push_back(what.which[i]);
   }
-  const kept_lease& kept = ***what.kept;
-  if (all_wait && session_.believe(kept, what.by)) session_.of_places = kept;
+  if (!others.empty()) return compare(std::move(others), (*what.lines)->header.revision);
+  kept_lease kept = ***what.kept;
+  kept.sent_at = std::min(kept.sent_at, what.looked_at);
+  if (session_.believe(kept, what.by)) session_.of_places = kept;
+}
+
+/// A look as of this revision has shown that our place there is a term, or gone. The watch shows
+/// the same soon. If not, it has lost an event and would never show it: then everything is read
+/// anew. Until then nothing is renewed.
+void line::compare(std::vector<core::election_index> places, std::uint64_t revision) {
+  timer_.after(event_patience, [this, places = std::move(places), revision, lease = lease_] {
+    const auto is_shown = [&](const core::election_index which) {
+      const mirror& m = session_.seen(which);
+      return std::ranges::any_of(m.contenders(), [&](const contender& c) {
+        return c.ours && c.lease == lease && c.create_revision <= revision && !m.holds(c);
+      });
+    };
+    later();
+    const auto behind = std::ranges::find_if(places, is_shown);
+    if (lease != lease_ || behind == places.end() || !session_.connection.live()) return;
+    if (!std::exchange(watch_is_behind_, true) && session_.with.notes) {
+      session_.with.notes({.text = "the watch of etcd at " + session_.endpoints.present() +
+                                   " has lost a change of the election \"" +
+                                   session_.spec(*behind).name +
+                                   "\", which a read shows: opening it anew; is there a proxy that "
+                                   "drops parts of a reply?"});
+    }
+    session_.connection.connect();
+  });
 }
 
 void line::later() {

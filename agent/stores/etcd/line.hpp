@@ -16,8 +16,9 @@ namespace tenure::stores::etcd {
 ///
 /// The places share a lease of their own, renewed three times in its life:
 ///
-/// - Only while the watch is open, and not after a look through the quorum that has shown a term of
-///   ours that the watch has not. Otherwise we might hold a term without knowing it, for ever.
+/// - Only while the watch is open, and only as long as it shows what looks through the quorum show.
+///   Otherwise we might hold a term without knowing it, for ever: a watch that has lost an event
+///   never shows it, so it is opened anew.
 /// - With such a look at the same time, as for terms, so what is left of it is as sure as the lease
 ///   of a term: a place that becomes a term may begin with that (`session::of_places`).
 /// - A place that has become a term takes the lease along: nothing here renews the lease of a term.
@@ -69,6 +70,8 @@ class line {
   /// A renewal of the places' lease.
   struct round {
     std::int64_t lease = 0;
+    std::vector<core::election_index> which;
+    core::time_point looked_at{};  ///< just before the look left
     std::optional<kept_or_failure> kept;
     std::optional<parsed<reads>> lines;
     quorum_view by{};
@@ -82,6 +85,7 @@ class line {
   void make_lease();
   void renew();
   void ended(const round& what);
+  void compare(std::vector<core::election_index> places, std::uint64_t revision);
   void later();
 
   session& session_;
@@ -90,7 +94,7 @@ class line {
   base::timer timer_;
   std::int64_t lease_ = 0;        ///< the lease of the places; 0: none
   bool is_making_ = false;        ///< a lease is asked for
-  bool has_unseen_term_ = false;  ///< the last look has shown a term that the watch had not
+  bool watch_is_behind_ = false;  ///< it has lost an event, and is being opened anew
 };
 
 }  // namespace tenure::stores::etcd

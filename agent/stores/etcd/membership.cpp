@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "stores/etcd/codec.hpp"
+#include "stores/etcd/lease_keeper.hpp"
 #include "stores/etcd/requests.hpp"
 #include "stores/records/readiness_text.hpp"
 
@@ -40,13 +41,13 @@ auto membership::guarded(Handler what) {
 void membership::appear() {
   if (lease_ != 0 || !alive_ || elections_.size() > most_announced) return;
   lease_ = ids_.next();
-  const auto seconds = std::chrono::ceil<std::chrono::seconds>(ttl_);
-  cluster_.call(grant_path, grant_request(seconds.count(), lease_), loop_.now() + call_patience,
-                guarded([this](const reply_or_failure& what) { granted(what); }));
+  make_lease(cluster_, lease_, ttl_, loop_.now() + call_patience,
+             guarded([this](const std::expected<kept_lease, unknown>& made) {
+               made ? write_names() : later(&membership::again);
+             }));
 }
 
-void membership::granted(const reply_or_failure& what) {
-  if (!what) return later(&membership::again);
+void membership::write_names() {
   transaction names;
   const bool say_all = 2 * elections_.size() <= most_operations;
   for (std::size_t i = 0; i < elections_.size(); ++i) {
@@ -71,9 +72,14 @@ void membership::say(core::election_index which, const core::readiness& what) {
   write_news();
 }
 
+void membership::answer_namesake(core::election_index which) {
+  own_.answer(core::place(which));
+  write_news();
+}
+
 put membership::entry_of(std::size_t election) const {
   return {.key = ready_key(elections_[election].name, lease_),
-          .value = readiness_text(own_.says(election), peer_),
+          .value = readiness_text(own_.says(election), peer_, own_.answers(election)),
           .lease = lease_};
 }
 
@@ -93,17 +99,12 @@ void membership::write_news() {
 }
 
 void membership::keep() {
-  cluster_.call(keep_alive_path, keep_alive_request(lease_), loop_.now() + call_patience,
-                guarded([this](const reply_or_failure& what) { kept(what); }));
-}
-
-void membership::kept(const reply_or_failure& what) {
-  const auto parsed = what ? parse_keep_alive(what->body) : std::unexpected(malformed{});
-  const bool gone =
-      what ? parsed && parsed->ttl_seconds == 0 : what.error().meaning == error_meaning::lease_gone;
-  if (gone) return again();
-  later(&membership::keep);
-  write_news();
+  keep_lease(cluster_, lease_, loop_.now() + call_patience,
+             guarded([this](const kept_or_failure& kept) {
+               if (kept && !kept->has_value()) return again();
+               later(&membership::keep);
+               write_news();
+             }));
 }
 
 /// Appears again with a new lease: the last one is gone, or its state is unknown.

@@ -37,18 +37,20 @@ class membership {
   /// What we say of ourselves in this election from now on.
   void say(core::election_index which, const core::readiness& what);
 
+  /// Another run has our name: writes that we live.
+  void answer_namesake(core::election_index which);
+
   /// Removes our name, by the deadline or not at all. `done` is called in a later turn of the loop.
   void leave(core::time_point deadline, handler<release_outcome> done);
 
   void close();
 
  private:
-  void granted(const reply_or_failure& what);
+  void write_names();
   void written(const reply_or_failure& what);
   void write_news();
   [[nodiscard]] put entry_of(std::size_t election) const;
   void keep();
-  void kept(const reply_or_failure& what);
   void again();
   void later(void (membership::*what)());
   template <class Handler>

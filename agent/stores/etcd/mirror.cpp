@@ -31,7 +31,7 @@ void mirror::replace(std::span<const key_value> all, std::uint64_t revision) {
   members_.clear();
   ready_.clear();
   listed_members_.reset();
-  peers_.clear();
+  beside_.clear();
   seals_.clear();
   orders_.clear();
   for (const key_value& kv : all) note(kv);
@@ -69,8 +69,9 @@ void mirror::apply(std::span<const watch_event> events) {
       if (e.erased && e.kv.key == record_) note_release("");
       if (e.erased && e.kv.key == agreement_key_) note_agreement("", 0);
     }
-    // Nobody knows who was in slots that are new.
-    if (slots() != slots_before) vacancies_ = core::vacancies(free_slots());
+    // Nobody knows who was in slots that are new, unless nothing ran in any of them before.
+    const bool was_idle = contenders_.empty() && vacancies_.doubtful() == 0;
+    if (slots() != slots_before && !was_idle) vacancies_ = core::vacancies(free_slots());
     // Who waited and went in the same step has not held in between.
     const auto has_held = [this](const watch_event& e) {
       const auto it = std::ranges::find(contenders_, e.kv.key, &contender::key);
@@ -120,7 +121,8 @@ void mirror::add(const key_value& kv) {
   }
   if (kv.key.starts_with(ready_prefix_)) {
     if (const auto says = parse_readiness(kv.value)) ready_.insert_or_assign(kv.key, *says);
-    peers_.insert_or_assign(kv.key, peer_in(kv.value));
+    beside_.insert_or_assign(
+        kv.key, said_beside{.peer = peer_in(kv.value), .answers = answers_in(kv.value)});
   }
   if (kv.key.starts_with(seal_prefix_)) {
     seals_.insert_or_assign(kv.key, seal{.public_key = kv.value, .revision = kv.mod_revision});
@@ -159,7 +161,7 @@ void mirror::remove(std::string_view key) {
   };
   forget(members_);
   forget(ready_);
-  forget(peers_);
+  forget(beside_);
   forget(seals_);
   forget(orders_);
   const auto gone = std::ranges::find(contenders_, key, &contender::key);
@@ -215,8 +217,8 @@ std::string mirror::peer_of(std::string_view identity) const {
   const auto is_its = [&](const auto& entry) { return entry.second.identity == identity; };
   if (std::ranges::count_if(members_, is_its) != 1) return {};
   const std::string& key = std::ranges::find_if(members_, is_its)->first;
-  const auto at = peers_.find(ready_prefix_ + key.substr(member_prefix_.size()));
-  return at == peers_.end() ? std::string() : at->second;
+  const auto at = beside_.find(ready_prefix_ + key.substr(member_prefix_.size()));
+  return at == beside_.end() ? std::string() : at->second.peer;
 }
 
 std::vector<std::string> mirror::places_besides(std::string_view heir) const {
@@ -249,6 +251,16 @@ std::uint32_t mirror::free_slots() const {
   return taken < slots() ? slots() - taken : 0;
 }
 
+names_like_ours mirror::names() const {
+  return find_names_like_ours(
+      members_, self_->identity, &listed::create_revision,
+      [this](std::string_view key, const listed& /*one*/) -> std::optional<std::uint64_t> {
+        const auto its =
+            beside_.find(ready_prefix_ + std::string(key.substr(member_prefix_.size())));
+        return its == beside_.end() ? std::nullopt : its->second.answers;
+      });
+}
+
 bool mirror::identity_in_use() const {
   const auto is_namesake = [&](const auto& one) {
     return !one.ours && one.identity == self_->identity;
@@ -258,6 +270,7 @@ bool mirror::identity_in_use() const {
   bool ours = false;
   for (const auto& [key, one] : members_) {
     if (one.identity != self_->identity || one.create_revision >= first) continue;
+    if (self_->namesakes != nullptr && self_->namesakes->is_over(key)) continue;
     first = one.create_revision;
     ours = one.ours;
   }

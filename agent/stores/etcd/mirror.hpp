@@ -15,6 +15,7 @@
 #include "stores/etcd/layout.hpp"
 #include "stores/etcd/requests.hpp"
 #include "stores/free_slot.hpp"
+#include "stores/namesakes.hpp"
 #include "stores/records/readiness_text.hpp"
 #include "stores/store.hpp"
 
@@ -38,6 +39,7 @@ std::string sequencer_of(const contender& one);
 struct own_run {
   lease_ids ids;
   std::string identity;
+  const stores::namesakes* namesakes = nullptr;  ///< null: none is known to be over
 };
 
 /// An order under the election's prefix of orders.
@@ -119,14 +121,19 @@ class mirror {
   [[nodiscard]] basis basis_now() const {
     return {.newest = newest(),
             .agreed = agreed_revision_,
-            .is_agreed = agreed_.slots > 0,
+            .said = agreed_,
             .slot = free_slot(contenders_, &contender::slot)};
   }
 
-  /// True unless the agreed number of holders differs from the one in our settings.
-  [[nodiscard]] bool agrees() const { return slots() == election_.slots; }
+  /// True if the number of slots is the one in our settings, or may become it with our term, as
+  /// nobody contends.
+  [[nodiscard]] bool agrees() const { return slots() == election_.slots || contenders_.empty(); }
 
-  /// True if another run uses our identity, and appeared before us or already contends.
+  /// Who has our name in the list of members.
+  [[nodiscard]] names_like_ours names() const;
+
+  /// True if another run uses our identity, and appeared before us or already contends. A member
+  /// that is over counts no longer (namesakes.hpp).
   [[nodiscard]] bool identity_in_use() const;
 
   /// The order with that key, or nullptr.
@@ -159,6 +166,11 @@ class mirror {
     bool ours = false;
   };
 
+  struct said_beside {
+    std::string peer;
+    std::optional<std::uint64_t> answers;
+  };
+
   struct seal {
     std::string public_key;
     std::uint64_t revision = 0;
@@ -173,11 +185,11 @@ class mirror {
   std::string ready_prefix_;
   std::string seal_prefix_;
   std::string order_prefix_;
-  std::map<std::string, listed, std::less<>> members_;     ///< by key
-  all_readiness ready_;                                    ///< by key
-  std::map<std::string, std::string, std::less<>> peers_;  ///< by the same
-  std::map<std::string, seal, std::less<>> seals_;         ///< by key
-  std::map<std::string, kept_order, std::less<>> orders_;  ///< by key
+  std::map<std::string, listed, std::less<>> members_;      ///< by key
+  all_readiness ready_;                                     ///< by key
+  std::map<std::string, said_beside, std::less<>> beside_;  ///< by the same
+  std::map<std::string, seal, std::less<>> seals_;          ///< by key
+  std::map<std::string, kept_order, std::less<>> orders_;   ///< by key
   /// The list that `members_` and `ready_` make, until they change.
   mutable std::optional<core::member_list> listed_members_;
   core::agreement agreed_;

@@ -22,10 +22,6 @@ const std::string* value_read(const transaction_reply& what) {
   return nullptr;
 }
 
-order_outcome left(const transaction_reply& what) {
-  return order_written{.done = what.succeeded};
-}
-
 }  // namespace
 
 orders::orders(session& of) : session_(of), us_(base::hex(of.loop.random_bits())) {}
@@ -33,21 +29,23 @@ orders::orders(session& of) : session_(of), us_(base::hex(of.loop.random_bits())
 void orders::leave(core::election_index which, core::left_order what, core::time_point deadline,
                    handler<order_outcome> done) {
   const std::int64_t lease = session_.self.ids.next();
-  constexpr auto ttl = std::chrono::ceil<std::chrono::seconds>(order_stays);
-  session_.endpoints.call(
-      grant_path, grant_request(ttl.count(), lease), deadline,
+  make_lease(
+      session_.endpoints, lease, order_stays, deadline,
       session_.guarded([this, which, lease, deadline, what = std::move(what),
-                        done = std::move(done)](const reply_or_failure& granted) mutable {
-        // Sent twice, because the first reply was lost.
-        if (!granted && granted.error().meaning != error_meaning::lease_exists) {
-          return session_.answer(std::move(done), order_outcome(unknown{granted.error().why}));
-        }
-        const transaction write{.when = {},
-                                .then = {put{.key = order_key(session_.spec(which).name, what.id),
-                                             .value = order_text(what),
-                                             .lease = lease}},
-                                .otherwise = {}};
-        carry_out(write, deadline, left, std::move(done));
+                        done = std::move(done)](std::expected<kept_lease, unknown> made) mutable {
+        if (!made) return session_.answer(std::move(done), order_outcome(std::move(made.error())));
+        const std::string key = order_key(session_.spec(which).name, what.id);
+        const transaction write{
+            .when = {{.key = key, .what = compare::field::create_revision, .number = 0}},
+            .then = {put{.key = key, .value = order_text(what), .lease = lease}},
+            .otherwise = {range{.key = key, .end = {}}}};
+        carry_out(
+            write, deadline,
+            [what](const transaction_reply& reply) -> order_outcome {
+              const std::string* const value = value_read(reply);
+              return order_written{.done = reply.succeeded || (value && is_text_of(*value, what))};
+            },
+            std::move(done));
       }));
 }
 
@@ -114,16 +112,21 @@ void orders::drop_unchanged(const std::string& key, const std::string& id, const
                             core::time_point deadline, handler<order_outcome> done, int tries) {
   const compare same{
       .key = key, .what = compare::field::value, .is = compare::relation::equal, .value = value};
-  transact({.when = {same}, .then = {erase{.key = key}}, .otherwise = {}}, deadline,
-           [this, key, id, deadline, done = std::move(done),
-            tries](std::expected<transaction_reply, order_outcome> written) mutable {
-             if (!written) return session_.answer(std::move(done), std::move(written.error()));
-             if (written->succeeded || tries == most_drops) {
-               return session_.answer(std::move(done),
-                                      order_outcome(order_written{.done = written->succeeded}));
-             }
-             look_and_drop(key, id, deadline, std::move(done), tries + 1);
-           });
+  transact(
+      {.when = {same}, .then = {erase{.key = key}}, .otherwise = {}}, deadline,
+      [this, key, id, deadline, done = std::move(done),
+       tries](std::expected<transaction_reply, order_outcome> written) mutable {
+        if (!written) return session_.answer(std::move(done), std::move(written.error()));
+        if (written->succeeded) {
+          return session_.answer(std::move(done), order_outcome(order_written{}));
+        }
+        if (tries == most_drops) {
+          return session_.answer(
+              std::move(done),
+              order_outcome(unknown{written_again_and_again(id, session_.endpoints.present())}));
+        }
+        look_and_drop(key, id, deadline, std::move(done), tries + 1);
+      });
 }
 
 void orders::carry_out(const transaction& what, core::time_point deadline, reader meaning,

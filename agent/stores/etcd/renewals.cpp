@@ -33,6 +33,7 @@ void renewals::renew(std::vector<core::renewal_item> items, core::time_point dea
 }
 
 void renewals::kept(const turn_ptr& t, std::int64_t lease, const kept_or_failure& what) {
+  if (t->over) return;
   if (!what) return fail(t, {what.error()});
   if (what->has_value()) {
     t->so_far.sent_at = std::min(t->so_far.sent_at, (*what)->sent_at);
@@ -57,6 +58,7 @@ void renewals::look(const turn_ptr& t) {
 
 /// Reads a limited number of keys per request.
 void renewals::read_keys(const turn_ptr& t, std::size_t first) {
+  if (t->over) return;
   std::vector<core::renewal_item> some;
   std::size_t next = first;
   for (; next < t->items.size() && some.size() < most_operations; ++next) {
@@ -68,7 +70,9 @@ void renewals::read_keys(const turn_ptr& t, std::size_t first) {
       if (!ours(some[i])) continue;
       const std::uint64_t version = core::number(some[i].version);
       const auto is_ours = [&](const key_value& kv) { return kv.create_revision == version; };
-      if (std::ranges::none_of(found.values[i], is_ours)) lose(t, some[i]);
+      if (std::ranges::none_of(found.values[i], is_ours)) {
+        t->lost[some[i].which] = why_gone(some[i].which);
+      }
     }
     read_keys(t, next);
   });
@@ -103,8 +107,9 @@ void renewals::watch_got_there(const turn_ptr& t) {
   for (const core::renewal_item& item : t->items) {
     if (!ours(item)) continue;
     const held_term& held = *session_.held(item.which);
-    if (session_.seen(item.which).find(held.key, core::number(item.version)) == nullptr)
-      lose(t, item);
+    if (session_.seen(item.which).find(held.key, core::number(item.version)) == nullptr) {
+      t->lost[item.which] = why_gone(item.which);
+    }
   }
   answered(t);
 }
@@ -121,6 +126,7 @@ void renewals::read(const turn_ptr& t, const std::vector<core::renewal_item>& so
       transaction_path, transaction_request(keys), t->deadline,
       session_.guarded([this, t, count = some.size(),
                         then = std::move(then)](const reply_or_failure& what) mutable {
+        if (t->over) return;
         if (!what) return fail(t, {what.error().why});
         const auto found = reads_in(what->body, count);
         if (!found) return fail(t, session_.broken_reply(found.error()));
@@ -135,43 +141,68 @@ void renewals::read(const turn_ptr& t, const std::vector<core::renewal_item>& so
 
 // The end --------------------------------------------------------------------------------------
 
-/// Records that the key is gone. What is there instead, as far as the watch shows it, says why.
-void renewals::lose(const turn_ptr& t, const core::renewal_item& item) {
-  const auto others = session_.seen(item.which).contenders();
+/// Why our term in this election is over: what is there instead, as far as the watch shows it.
+core::loss_reason renewals::why_gone(core::election_index which) const {
+  const auto others = session_.seen(which).contenders();
   const bool taken = std::ranges::any_of(others, [](const contender& c) { return !c.ours; });
-  t->so_far.lost.push_back(
-      {.which = item.which,
-       .why = taken ? core::loss_reason::taken_over : core::loss_reason::revoked});
+  return taken ? core::loss_reason::taken_over : core::loss_reason::revoked;
+}
+
+/// What is known so far; nothing: no loss.
+std::optional<core::loss_reason> renewals::loss_of(const turn& t,
+                                                   const core::renewal_item& item) const {
+  // Not ours when the renewal was asked for, or released since.
+  if (!ours(item)) return why_gone(item.which);
+  if (t.dead.contains(session_.held(item.which)->lease)) return core::loss_reason::session_invalid;
+  const auto found = t.lost.find(item.which);
+  return found == t.lost.end() ? std::nullopt : std::optional(found->second);
 }
 
 /// Counts one answer that was awaited.
 void renewals::answered(const turn_ptr& t) {
-  if (--t->unanswered > 0 || t->over) return;
+  if (--t->unanswered > 0) return tell_losses(t);
   for (const kept_lease& one : t->kept) {
     if (auto good = session_.believe(one, t->by); !good) return fail(t, std::move(good.error()));
   }
+  finish(t, {});
+}
+
+/// Answers the renewal before everything is known, if all of it is lost, or a lease is gone: its
+/// terms need not wait for the answer to a look, which may be long under way.
+void renewals::tell_losses(const turn_ptr& t) {
+  const auto is_lost = [&](const auto& one) { return loss_of(*t, one).has_value(); };
+  if (!t->dead.empty() || std::ranges::all_of(t->items, is_lost)) {
+    finish(t, "another term's loss was told before the rest was answered");
+  }
+}
+
+/// What is known of losses counts all the same.
+void renewals::fail(const turn_ptr& t, unknown why) {
+  if (t->over) return;
+  const auto is_lost = [&](const auto& one) { return loss_of(*t, one).has_value(); };
+  if (std::ranges::any_of(t->items, is_lost)) return finish(t, std::move(why.why));
+  t->over = true;
+  session_.answer(std::move(t->done), renew_outcome(std::move(why)));
+}
+
+/// With `why_unanswered`, the terms that are not lost may not be renewed.
+void renewals::finish(const turn_ptr& t, std::optional<std::string> why_unanswered) {
+  t->over = true;
   renewal& out = t->so_far;
   for (const core::renewal_item& item : t->items) {
-    const auto is_this = [&](const core::renewal_loss& one) { return one.which == item.which; };
-    if (ours(item) && t->dead.contains(session_.held(item.which)->lease)) {
-      std::erase_if(out.lost, is_this);
-      out.lost.push_back({.which = item.which, .why = core::loss_reason::session_invalid});
-    } else if (!ours(item) && std::ranges::none_of(out.lost, is_this)) {
-      // Not ours when the renewal was asked for, or released since.
-      lose(t, item);
+    if (const auto why = loss_of(*t, item)) {
+      out.lost.push_back({.which = item.which, .why = *why});
+    } else if (why_unanswered) {
+      out.unanswered.push_back({.which = item.which, .why = *why_unanswered});
     }
   }
-  if (out.sent_at == core::never || out.ttl == core::duration::max()) {
-    // No lease of ours is alive: all terms are lost, so these values do not matter.
+  std::ranges::sort(out.lost, {}, &core::renewal_loss::which);
+  if (why_unanswered || out.ttl == core::duration::max()) {
+    // Nothing is renewed, so these values do not matter.
     out.sent_at = session_.loop.now();
     out.ttl = session_.with.ttl;
   }
   session_.answer(std::move(t->done), renew_outcome(std::move(out)));
-}
-
-void renewals::fail(const turn_ptr& t, unknown why) {
-  if (std::exchange(t->over, true)) return;
-  session_.answer(std::move(t->done), renew_outcome(std::move(why)));
 }
 
 }  // namespace tenure::stores::etcd

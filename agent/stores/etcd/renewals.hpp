@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "stores/etcd/session.hpp"
@@ -25,6 +28,9 @@ namespace tenure::stores::etcd {
 /// - If the watch moves to another endpoint meanwhile, or does not answer in half of the time, and
 ///   also the next time after that: reads of `most_operations` keys each.
 ///
+/// A loss is etcd's own word, so it needs no second witness: it is told as soon as either shows it,
+/// even if the other fails.
+///
 /// Used on the session's loop only.
 class renewals {
  public:
@@ -39,12 +45,13 @@ class renewals {
     core::time_point deadline{};
     handler<renew_outcome> done;
     renewal so_far;
-    std::vector<kept_lease> kept;           ///< leases that were renewed
-    std::set<std::int64_t> dead;            ///< leases that are gone
+    std::vector<kept_lease> kept;                            ///< leases that were renewed
+    std::set<std::int64_t> dead;                             ///< leases that are gone
+    std::map<core::election_index, core::loss_reason> lost;  ///< by what keys show
     quorum_view by;                         ///< the one with the latest raft term among its reads
     std::size_t unanswered = 0;             ///< keepalives and the look that have not been answered
     std::unique_ptr<base::timer> patience;  ///< with the watch's answer
-    bool over = false;                      ///< it has failed
+    bool over = false;                      ///< it has been answered
   };
   using turn_ptr = std::shared_ptr<turn>;
 
@@ -55,10 +62,14 @@ class renewals {
   void watch_got_there(const turn_ptr& t);
   void read(const turn_ptr& t, const std::vector<core::renewal_item>& some,
             std::move_only_function<void(const reads&)> then);
-  void lose(const turn_ptr& t, const core::renewal_item& item);
   void answered(const turn_ptr& t);
+  void tell_losses(const turn_ptr& t);
   void fail(const turn_ptr& t, unknown why);
+  void finish(const turn_ptr& t, std::optional<std::string> why_unanswered);
   [[nodiscard]] bool ours(const core::renewal_item& item) const;
+  [[nodiscard]] core::loss_reason why_gone(core::election_index which) const;
+  [[nodiscard]] std::optional<core::loss_reason> loss_of(const turn& t,
+                                                         const core::renewal_item& item) const;
 
   session& session_;
   bool watch_is_asked_ = false;  ///< asked for its progress, and has not answered

@@ -69,9 +69,10 @@ transaction campaign_transaction(const settings::election& election, std::int64_
                                  const std::string& identity, const basis& on,
                                  const std::string& seal) {
   transaction out{.when = still(election.name, on), .then = {}, .otherwise = {}};
-  if (!on.is_agreed) {
-    out.then.emplace_back(put{.key = agreement_key(election.name),
-                              .value = agreement_text({.slots = election.slots})});
+  if (on.said.slots != election.slots) {
+    core::agreement next = on.said;
+    next.slots = election.slots;
+    out.then.emplace_back(put{.key = agreement_key(election.name), .value = agreement_text(next)});
   }
   out.then.emplace_back(
       put{.key = contender_key(election.name, lease, on.slot), .value = identity, .lease = lease});

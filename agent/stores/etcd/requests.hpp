@@ -42,12 +42,13 @@ parsed<reads> reads_in(std::string_view body, std::size_t count);
 struct basis {
   std::uint64_t newest = 0;  ///< the largest create_revision of a contender; 0: no contender
   std::uint64_t agreed = 0;  ///< the revision of the agreement's key; 0: no agreement
-  bool is_agreed = false;    ///< the agreement can be read and need not be written
+  core::agreement said{};    ///< what that key says; without slots if it cannot be read
   std::uint32_t slot = 0;    ///< a slot that no contender has
 };
 
 /// Becomes a contender, unless another one has appeared since, this one exists already, or the
-/// agreement has changed. Writes the agreement if there is none, and the seal unless it is empty.
+/// agreement has changed. Writes the agreement if it does not have our number of slots: nobody may
+/// contend then, which `on` says. Writes the seal unless it is empty.
 /// In both cases it then reads the election.
 transaction campaign_transaction(const settings::election& election, std::int64_t lease,
                                  const std::string& identity, const basis& on,

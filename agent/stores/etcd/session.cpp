@@ -46,7 +46,7 @@ session::session(base::event_loop& where, const http::http_connector& connect, s
               if (connection.live()) connection.connect();
             }));
           },
-          with.hears),
+          with.hears, with.sent),
       leases(loop, endpoints, self.ids, with.ttl),
       mirrors(mirrors_of(with.elections, self)),
       connection(loop, endpoints, mirrors, ranges, with.ttl / core::store_looks_per_ttl,
@@ -60,6 +60,7 @@ session::session(base::event_loop& where, const http::http_connector& connect, s
 void session::close() {
   if (!alive_) return;
   alive_.reset();
+  leases.close();
   connection.close();
   endpoints.close();
 }

@@ -17,13 +17,6 @@ constexpr core::duration longest_pause = std::chrono::seconds(2);
 /// A stream that breaks after this time has worked, and is opened again without a pause.
 constexpr core::duration steady_after = longest_pause;
 
-/// What a watch may send: so much at once, which is more than ten thousand elections send at their
-/// start, and so much a second from then on. Each document counts as this many bytes more than it
-/// has. A server that sends without end has to wait, instead of occupying a processor.
-constexpr std::int64_t most_at_once = std::int64_t{32} << 20U;
-constexpr std::int64_t most_a_second = std::int64_t{4} << 20U;
-constexpr std::size_t document_bytes = 2048;
-
 /// Not 0: for 0, etcd chooses an id.
 std::int64_t watch_id_of(std::size_t election) {
   return static_cast<std::int64_t>(election) + 1;
@@ -48,7 +41,6 @@ watcher::watcher(base::event_loop& where, cluster& through, std::vector<mirror>&
       ranges_(ranges),
       check_every_(check_every),
       on_(std::move(on)),
-      taken_(most_at_once, most_a_second),
       next_(loop_) {}
 
 watcher::~watcher() = default;
@@ -130,8 +122,7 @@ void watcher::open_stream() {
 void watcher::take(std::string_view piece) {
   const auto documents = documents_.feed(piece);
   if (!documents) return fail({.why = cluster_.present() + ": " + documents.error().why});
-  const std::size_t cost = piece.size() + documents->size() * document_bytes;
-  stream_->pause(taken_.take(loop_.now(), static_cast<std::int64_t>(cost)));
+  stream_->pause(taken_.take(loop_.now(), piece.size(), documents->size()));
   const std::weak_ptr alive = alive_;
   const std::uint64_t generation = generation_;
   for (const std::string& document : *documents) {

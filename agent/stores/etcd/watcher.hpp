@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/event_loop.hpp"
-#include "core/token_bucket.hpp"
 #include "stores/document_splitter.hpp"
 #include "stores/etcd/cluster.hpp"
 #include "stores/etcd/layout.hpp"
 #include "stores/etcd/mirror.hpp"
+#include "stores/watch_budget.hpp"
 
 namespace tenure::stores::etcd {
 
@@ -79,7 +79,7 @@ class watcher {
   core::duration check_every_;
   handlers on_;
   std::unique_ptr<http::http_stream> stream_;
-  core::token_bucket taken_;  ///< what streams may send, see `take`
+  watch_budget taken_;  ///< what streams may send, see `take`
   document_splitter documents_;
   /// Ends a pause or the wait for a new stream, or starts the next check.
   base::timer next_;

@@ -11,6 +11,8 @@ namespace {
 
 /// How often one acquire tries again because other contenders came or went in between.
 constexpr int most_tries = 10;
+/// What a Lease says that nobody holds: 0 is not valid.
+constexpr std::int64_t closed_for_s = 1;
 
 /// True if the Lease is not what the write relied on, so that it was certainly not executed.
 bool is_overtaken(const call_failure& what, bool was_there) {
@@ -87,8 +89,16 @@ void campaigns::judge(const attempt_ptr& a) {
     return shared_.watches.live(a->which) ? finish(a, refusal{m.observe(shared_.loop.now())})
                                           : fail(a, m.trouble());
   }
-  const auto found = m.find_vacancy(shared_.loop.now(), doubtful_slot(a->which));
-  if (!m.agrees()) return finish(a, refusal{m.observe(shared_.loop.now())});
+  if (!m.agrees() || (m.has_gaps() && m.is_vacant(shared_.loop.now()))) return change_slots(a);
+  const auto doubtful = doubtful_slot(a->which);
+  const auto found = m.find_vacancy(shared_.loop.now(), doubtful);
+  // It cannot be taken now, as its holder's time runs anew after a gap in what the watch shows; but
+  // the earlier write may still be carried out.
+  if (found && doubtful && found->slot != *doubtful && found->open.has(*doubtful)) {
+    return fail(a, "an earlier write for the Lease " +
+                       slot_name(shared_.spec(a->which).name, *doubtful) +
+                       " has no answer yet and may still be carried out");
+  }
   if (found && (found->is_agreed || found->slot == 0)) return campaign(a, *found);
   if (const auto change = m.find_list_change(shared_.loop.now())) return write_list(a, *change);
   // The watch shows a free slot, so a refusal would be followed by the next try at once.
@@ -96,6 +106,39 @@ void campaigns::judge(const attempt_ptr& a) {
     return fail(a, std::move(why));
   }
   finish(a, refusal{m.observe(shared_.loop.now())});
+}
+
+/// Makes the number of slots ours with our term, if nobody holds: closes one slot of the list after
+/// the other, and takes the first one with a list of ours. Each write makes another campaign fail
+/// that relies on the earlier list.
+void campaigns::change_slots(const attempt_ptr& a) {
+  const mirror& m = shared_.seen(a->which);
+  if (!m.is_vacant(shared_.loop.now())) {
+    return finish(a, refusal{m.observe(shared_.loop.now())});
+  }
+  const auto slot = m.find_unclosed(doubtful_slot(a->which));
+  if (!slot) return campaign(a, m.first_of_ours());
+  const std::string name = slot_name(shared_.spec(a->which).name, *slot);
+  const lease_object* const before = m.lease(name);
+  if (!may_write(a, name, before)) return;
+  const std::int64_t now_ms = shared_.with.wall_ms();
+  // One whose time is over has not released it: its workload may still be dying.
+  const bool has_ended = before != nullptr && !before->holder.empty();
+  const spec_change spec = has_ended
+                               ? spec_change{.holder = "",
+                                             .duration_s = closed_for_s,
+                                             .acquired_ms = now_ms,
+                                             .renewed_ms = renewal_time(now_ms, before->renewed_ms)}
+                               : spec_change{};
+  const bool is_listed = before != nullptr && m.has(*before);
+  shared_.write(a->which, name, before, spec,
+                {{std::string(epoch_annotation), std::to_string(m.next_epoch())}}, a->deadline,
+                [this, a, slot, is_listed, was_there = before != nullptr](
+                    const std::expected<written_lease, call_failure>& wrote) {
+                  if (wrote) return judge(a);
+                  if (!is_overtaken(wrote.error(), was_there)) return fail(a, wrote.error().why);
+                  is_listed ? look_first(a) : look_at(a, *slot);
+                });
 }
 
 /// The slot that an earlier write without an answer would still take: it may be carried out after

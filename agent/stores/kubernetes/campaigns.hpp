@@ -45,6 +45,7 @@ class campaigns {
   void look_first(const attempt_ptr& a);
   void look_at(const attempt_ptr& a, std::uint32_t slot);
   void judge(const attempt_ptr& a);
+  void change_slots(const attempt_ptr& a);
   [[nodiscard]] std::optional<std::uint32_t> doubtful_slot(core::election_index which) const;
   [[nodiscard]] bool may_write(const attempt_ptr& a, const std::string& name,
                                const lease_object* lease);

@@ -4,9 +4,10 @@
 #include <optional>
 #include <utility>
 
-#include "base/number_text.hpp"
+#include "base/memory_limit.hpp"
 #include "base/time_text.hpp"
 #include "core/check.hpp"
+#include "stores/busy_servers.hpp"
 #include "stores/secret_file.hpp"
 
 namespace tenure::stores::kubernetes {
@@ -18,19 +19,10 @@ constexpr std::size_t connections = 10;
 constexpr std::size_t reserved_connections = 2;
 constexpr std::size_t warm_connections = 1;
 
-/// The largest answer: all Leases of a namespace.
-constexpr std::size_t most_list_bytes = std::size_t{64} * 1024 * 1024;
 constexpr std::size_t most_token_bytes = std::size_t{64} * 1024;
 /// How old a token may be before its file is read again. Kubernetes replaces it when four fifths of
 /// its life are over.
 constexpr core::duration token_lasts = std::chrono::minutes(1);
-/// When to ask again a server that is too busy and does not say.
-constexpr core::duration usual_retry = std::chrono::milliseconds(200);
-constexpr std::int64_t most_retry_seconds = 60;
-/// Those who wait for a busy server do not come back all at once: some wait for so much longer.
-constexpr int jitter_part = 4;
-
-constexpr unsigned status_busy = 429;
 
 /// What the API server does not know, if it does not know who we are.
 std::string what_is_unknown(const settings::security& with) {
@@ -46,22 +38,6 @@ std::string what_is_unknown(const settings::security& with) {
   return "say who asks: give a token_file, or certificate_file and key_file";
 }
 
-/// `text` without the token, which a server, or something in front of it, may send back with all
-/// that it was sent. Also without the beginning of a token that is cut off at the end of the text.
-std::string without(const std::string& token, std::string text) {
-  constexpr std::size_t least = 8;
-  constexpr std::string_view shown = "***";
-  if (token.empty()) return text;
-  const std::string_view beginning = std::string_view(token).substr(0, least);
-  for (auto at = text.find(beginning); at != std::string::npos; at = text.find(beginning, at)) {
-    std::size_t size = 0;
-    while (at + size < text.size() && size < token.size() && text[at + size] == token[size]) ++size;
-    text.replace(at, size, shown);
-    at += shown.size();
-  }
-  return text;
-}
-
 struct one_call {
   request what;
   core::time_point deadline;
@@ -73,9 +49,7 @@ struct one_call {
   std::size_t endpoints_left;  ///< still to be asked after this one
   std::string token{};         ///< that it was sent with
   bool read_again = false;     ///< the token, because the one before was refused
-  bool presses = false;        ///< goes to a busy server now
-  bool has_pressed = false;
-  std::unique_ptr<base::timer> again{};  ///< while a server is too busy
+  busy_servers::patience waits{};
 };
 
 using call_ptr = std::shared_ptr<one_call>;
@@ -86,24 +60,9 @@ bool is_of_this_endpoint(error_meaning what) {
          what == error_meaning::busy;
 }
 
-/// One of the API servers.
-struct api_server {
-  std::unique_ptr<http::http_client> client;
-  core::time_point busy_until = core::time_point::min();  ///< by its own word
-  std::string busy_why{};
-};
-
 /// Divides what is left of a call's time among the servers that may still have to be asked.
 core::time_point try_deadline(const one_call& c, core::time_point now) {
   return now + (c.deadline - now) / static_cast<int>(c.endpoints_left + 1);
-}
-
-core::duration retry_after(const http::reply_head& what) {
-  const std::string* const text = what.value("Retry-After");
-  const auto seconds = text == nullptr ? std::nullopt : base::read_number<std::int64_t>(*text);
-  if (!seconds || *seconds < 0) return usual_retry;
-  return std::max<core::duration>(usual_retry,
-                                  std::chrono::seconds(std::min(*seconds, most_retry_seconds)));
 }
 
 /// In milliseconds since 1970; 0 if it has no such header.
@@ -118,40 +77,39 @@ struct cluster::state : std::enable_shared_from_this<cluster::state> {
   void send(const call_ptr& c);
   void answered(const call_ptr& c, core::time_point sent_at,
                 std::expected<http::client_reply, http::client_error> what);
-  void wait_for(const call_ptr& c, core::time_point ready);
-  void is_busy(std::size_t endpoint, core::duration pause, std::string why);
-  [[nodiscard]] std::size_t ready_from(std::size_t endpoint) const;
+  void is_busy(std::size_t endpoint, const http::reply_head& what, std::string why);
   void failed(const call_ptr& c, call_failure why);
   void finish(const call_ptr& c, reply_or_failure outcome);
   void leave(std::size_t endpoint);
   bool read_token_again();
-  [[nodiscard]] reply_error judge(unsigned status, std::string body) const;
+  [[nodiscard]] reply_error judge(unsigned status, std::string_view body) const;
   void tell(const core::contact_event& what) const {
     if (hears) hears(what);
   }
   [[nodiscard]] std::vector<http::header> headers(const request& what);
   [[nodiscard]] std::string name(std::size_t endpoint) const {
-    return settings::text(servers[endpoint].client->server());
+    return settings::text(servers[endpoint]->server());
   }
 
-  explicit state(base::event_loop& on) : loop(on) {}
+  state(base::event_loop& on, std::size_t endpoints) : loop(on), busy(on, endpoints) {}
 
   base::event_loop& loop;
-  std::vector<api_server> servers;
+  std::vector<std::unique_ptr<http::http_client>> servers;
+  busy_servers busy;
   std::string token_file;
   std::function<void(const core::contact_event&)> hears;
+  std::shared_ptr<sent_secrets> sent;
   std::string if_unauthorized;
   std::string_view if_denied;
   std::size_t present = 0;
+  std::optional<std::pair<std::int64_t, core::time_point>> said_date;  ///< and when it came
   std::string token;  ///< that the file has, or that was given itself
   core::time_point token_read_at = core::time_point::min();
-  std::vector<call_ptr> paused;  ///< until a server that is too busy is asked again
   bool closed = false;
 };
 
-reply_error cluster::state::judge(unsigned status, std::string body) const {
-  return read_error(status, without(token, std::move(body)),
-                    {.if_unauthorized = if_unauthorized, .if_denied = if_denied});
+reply_error cluster::state::judge(unsigned status, std::string_view body) const {
+  return read_error(status, body, {.if_unauthorized = if_unauthorized, .if_denied = if_denied});
 }
 
 /// True if the file has another token than before. One that cannot be read, as while it is being
@@ -169,6 +127,7 @@ std::vector<http::header> cluster::state::headers(const request& what) {
   const bool is_old =
       token_read_at == core::time_point::min() || loop.now() - token_read_at >= token_lasts;
   if (is_old) read_token_again();
+  sent->add(token);
   if (!token.empty()) out.push_back({.name = "Authorization", .value = "Bearer " + token});
   return out;
 }
@@ -176,21 +135,23 @@ std::vector<http::header> cluster::state::headers(const request& what) {
 void cluster::state::send(const call_ptr& c) {
   const core::time_point now = loop.now();
   if (now >= c->deadline) {
-    const api_server& asked = servers[c->endpoint];
-    if (now < asked.busy_until) {
-      return finish(
-          c, std::unexpected(call_failure{.meaning = error_meaning::busy, .why = asked.busy_why}));
+    if (c->waits.has_waited) {
+      return finish(c, std::unexpected(call_failure{.meaning = error_meaning::busy,
+                                                    .why = busy.why(c->endpoint)}));
     }
     return finish(c,
                   std::unexpected(call_failure{.why = "no time is left before its deadline for " +
                                                       c->what.method + " " + c->what.path}));
   }
-  c->endpoint = ready_from(c->endpoint);
-  const core::time_point ready = servers[c->endpoint].busy_until;
-  if (now < ready && !std::exchange(c->presses, false)) return wait_for(c, ready);
+  c->endpoint = busy.ready_from(c->endpoint);
+  if (busy.is_busy(c->endpoint) && !std::exchange(c->waits.presses, false)) {
+    // Neither owns the other: what waits ends with the state.
+    return busy.wait(c->endpoint, c->deadline, c->as == priority::urgent, c->waits,
+                     [this, c] { send(c); });
+  }
   std::vector<http::header> with = headers(c->what);
   c->token = token;
-  servers[c->endpoint].client->send(
+  servers[c->endpoint]->send(
       {.method = c->what.method,
        .target = c->what.path + (c->what.query.empty() ? "" : "?") + c->what.query,
        .headers = std::move(with),
@@ -204,13 +165,14 @@ void cluster::state::send(const call_ptr& c) {
 void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
                               std::expected<http::client_reply, http::client_error> what) {
   if (!what) return failed(c, {.why = std::move(what.error().text)});
-  if (what->status != status_busy) servers[c->endpoint].busy_until = core::time_point::min();
+  if (what->status != status_busy) busy.answered(c->endpoint);
   if (what->status == 200 || what->status == 201) {
     c->answered = true;
     const std::int64_t date = date_in(*what);
+    if (date != 0) said_date = {date, loop.now()};
     return finish(c, reply{.body = std::move(what->body), .date_ms = date, .sent_at = sent_at});
   }
-  const reply_error error = judge(what->status, std::move(what->body));
+  const reply_error error = judge(what->status, what->body);
   // Another call may have read the next token meanwhile.
   if (is_refusal(error.meaning) && !std::exchange(c->read_again, true) &&
       (token != c->token || read_token_again())) {
@@ -220,49 +182,16 @@ void cluster::state::answered(const call_ptr& c, core::time_point sent_at,
   std::string why = name(c->endpoint) + " answered " + std::to_string(what->status) +
                     (said.empty() ? "" : ": ") + said;
   if (error.meaning == error_meaning::busy) {
-    is_busy(c->endpoint, retry_after(*what), std::move(why));
+    is_busy(c->endpoint, *what, std::move(why));
     return send(c);
   }
   c->answered = !is_of_this_endpoint(error.meaning);
   failed(c, {.meaning = error.meaning, .why = std::move(why)});
 }
 
-void cluster::state::is_busy(std::size_t endpoint, core::duration pause, std::string why) {
-  servers[endpoint].busy_until = loop.now() + pause;
-  servers[endpoint].busy_why = std::move(why);
-  if (endpoint == present) present = ready_from(present);
-}
-
-/// This server, or the next one that is not busy; this one if all are.
-std::size_t cluster::state::ready_from(std::size_t endpoint) const {
-  for (std::size_t i = 0; i < servers.size(); ++i) {
-    const std::size_t next = (endpoint + i) % servers.size();
-    if (servers[next].busy_until <= loop.now()) return next;
-  }
-  return endpoint;
-}
-
-/// Waits until the server wants to be asked again, or until the deadline. A call that keeps leases
-/// asks once more when half of its time is over: without it the lease would run out for certain.
-void cluster::state::wait_for(const call_ptr& c, core::time_point ready) {
-  const core::time_point now = loop.now();
-  const auto more = static_cast<core::duration::rep>(
-      loop.random_bits() % static_cast<std::uint64_t>((ready - now).count() / jitter_part + 1));
-  core::time_point until = ready + core::duration(more);
-  const core::time_point half = now + (c->deadline - now) / 2;
-  if (c->as == priority::urgent && half < until && !std::exchange(c->has_pressed, true)) {
-    c->presses = true;
-    until = half;
-  }
-  paused.push_back(c);
-  c->again = std::make_unique<base::timer>(loop);
-  // Neither owns the other: what is paused ends with the state.
-  c->again->at(std::min(until, c->deadline), [this, which = c.get()] {
-    const auto found = std::ranges::find(paused, which, &call_ptr::get);
-    const call_ptr due = std::move(*found);
-    paused.erase(found);
-    send(due);
-  });
+void cluster::state::is_busy(std::size_t endpoint, const http::reply_head& what, std::string why) {
+  busy.is_busy(endpoint, retry_after(what), std::move(why));
+  if (endpoint == present) present = busy.ready_from(present);
 }
 
 void cluster::state::failed(const call_ptr& c, call_failure why) {
@@ -276,7 +205,7 @@ void cluster::state::failed(const call_ptr& c, call_failure why) {
 }
 
 void cluster::state::leave(std::size_t endpoint) {
-  if (endpoint == present) present = ready_from((present + 1) % servers.size());
+  if (endpoint == present) present = busy.ready_from((present + 1) % servers.size());
 }
 
 /// Calls the handler later, never from within the call.
@@ -294,22 +223,25 @@ void cluster::state::finish(const call_ptr& c, reply_or_failure outcome) {
 cluster::cluster(base::event_loop& on, const http::http_connector& connect,
                  const std::vector<settings::endpoint>& endpoints, const settings::security& with,
                  std::size_t most_calls, std::function<void(const core::contact_event&)> hears,
-                 std::string_view if_denied)
-    : state_(std::make_shared<state>(on)) {
+                 std::shared_ptr<sent_secrets> sent, std::string_view if_denied)
+    : state_(std::make_shared<state>(on, endpoints.size())) {
   TENURE_CHECK(!endpoints.empty());
   state_->token_file = with.token_file;
   if (with.token_file.empty()) state_->token = with.inlined.token;
   state_->hears = std::move(hears);
+  state_->sent = std::move(sent);
   state_->if_unauthorized = what_is_unknown(with);
   state_->if_denied = if_denied;
   const http::tls_settings tls = http::tls_for(with);
+  // The largest is all Leases of a namespace.
+  const std::size_t most_bytes = base::most_reply_bytes();
   for (const settings::endpoint& one : endpoints) {
-    state_->servers.push_back({.client = connect(one, tls,
-                                                 {.body_bytes = most_list_bytes,
-                                                  .connections = connections,
-                                                  .reserved = reserved_connections,
-                                                  .waiting = most_calls,
-                                                  .warm = warm_connections})});
+    state_->servers.push_back(connect(one, tls,
+                                      {.body_bytes = most_bytes,
+                                       .connections = connections,
+                                       .reserved = reserved_connections,
+                                       .waiting = most_calls,
+                                       .warm = warm_connections}));
   }
 }
 
@@ -323,7 +255,7 @@ std::expected<void, std::string> cluster::check() {
     if (!read) return std::unexpected(std::move(read.error()));
   }
   for (const auto& one : state_->servers) {
-    if (auto checked = one.client->check(); !checked) return checked;
+    if (auto checked = one->check(); !checked) return checked;
   }
   return {};
 }
@@ -344,12 +276,11 @@ std::unique_ptr<http::http_stream> cluster::stream(const request& what,
   on.head = [self = state_, endpoint = state_->present,
              head = std::move(on.head)](const http::reply_head& came) mutable {
     if (came.status == status_busy) {
-      self->is_busy(endpoint, retry_after(came),
-                    self->name(endpoint) + " has too much to do to serve a watch");
+      self->is_busy(endpoint, came, self->name(endpoint) + " has too much to do to serve a watch");
     }
     head(came);
   };
-  return state_->servers[state_->present].client->stream(
+  return state_->servers[state_->present]->stream(
       {.method = what.method,
        .target = what.path + (what.query.empty() ? "" : "?") + what.query,
        .headers = state_->headers(what)},
@@ -357,7 +288,7 @@ std::unique_ptr<http::http_stream> cluster::stream(const request& what,
 }
 
 void cluster::warm_up(core::time_point deadline) {
-  state_->servers[state_->present].client->warm_up(deadline);
+  state_->servers[state_->present]->warm_up(deadline);
 }
 
 void cluster::move_on() {
@@ -369,15 +300,19 @@ void cluster::doubt_token() {
 }
 
 core::time_point cluster::ready_at() const {
-  return state_->servers[state_->present].busy_until;
+  return state_->busy.until(state_->present);
 }
 
-reply_error cluster::judge(unsigned status, std::string body) const {
-  return state_->judge(status, std::move(body));
+reply_error cluster::judge(unsigned status, std::string_view body) const {
+  return state_->judge(status, body);
 }
 
-std::string cluster::without_token(std::string text) const {
-  return without(state_->token, std::move(text));
+std::int64_t cluster::date_ms() const {
+  if (!state_->said_date) return 0;
+  const auto& [date_ms, came_at] = *state_->said_date;
+  const auto since =
+      std::chrono::duration_cast<std::chrono::milliseconds>(state_->loop.now() - came_at);
+  return date_ms + since.count();
 }
 
 std::string cluster::present() const {
@@ -386,8 +321,8 @@ std::string cluster::present() const {
 
 void cluster::close() {
   if (std::exchange(state_->closed, true)) return;
-  state_->paused.clear();
-  for (const auto& one : state_->servers) one.client->close();
+  state_->busy.close();
+  for (const auto& one : state_->servers) one->close();
 }
 
 }  // namespace tenure::stores::kubernetes

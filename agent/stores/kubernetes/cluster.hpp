@@ -62,12 +62,12 @@ class cluster {
   using done_handler = handler<reply_or_failure>;
 
   /// Precondition: there is an endpoint. `hears`: each call was answered, or no server answered it;
-  /// may be empty. `if_denied`: what a failure advises where the user of the token lacks a right;
-  /// must outlive it.
+  /// may be empty. `sent`: is told each token. `if_denied`: what a failure advises where the user
+  /// of the token lacks a right; must outlive it.
   cluster(base::event_loop& on, const http::http_connector& connect,
           const std::vector<settings::endpoint>& endpoints, const settings::security& with,
           std::size_t most_calls, std::function<void(const core::contact_event&)> hears,
-          std::string_view if_denied = give_rights_to_leases);
+          std::shared_ptr<sent_secrets> sent, std::string_view if_denied = give_rights_to_leases);
   ~cluster();
   cluster(const cluster&) = delete;
   cluster& operator=(const cluster&) = delete;
@@ -91,17 +91,17 @@ class cluster {
   /// Makes the next server the present one, because the present one cannot be relied on.
   void move_on();
 
-  /// Judges an error reply of the present server, and advises what to do about it. Shows no token.
-  [[nodiscard]] reply_error judge(unsigned status, std::string body) const;
-
-  /// `text`, which a server may have said, without our token.
-  [[nodiscard]] std::string without_token(std::string text) const;
+  /// Judges an error reply of the present server, and advises what to do about it.
+  [[nodiscard]] reply_error judge(unsigned status, std::string_view body) const;
 
   /// Reads the token again before the next request: the present one was refused.
   void doubt_token();
 
   /// When the present server wants to be asked again; it may be in the past.
   [[nodiscard]] core::time_point ready_at() const;
+
+  /// What the wall clocks of the servers say now, by the newest reply that had a Date; 0: none had.
+  [[nodiscard]] std::int64_t date_ms() const;
 
   /// The URL of the present server.
   [[nodiscard]] std::string present() const;

@@ -23,7 +23,6 @@ struct lease_object {
   std::string name{};
   std::string uid{};
   std::uint64_t resource_version = 0;
-  std::int64_t created_ms = 0;  ///< by the server's wall clock, whole seconds; 0: not said
   annotations notes{};
   annotations labels{};
   std::string spec{};    ///< JSON, as it was read: what a later write relies on

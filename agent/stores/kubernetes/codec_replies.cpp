@@ -65,7 +65,6 @@ lease_object lease_of(const json& from, verdict& by) {
   lease_object out{.name = metadata.ascii("name"),
                    .uid = metadata.ascii("uid"),
                    .resource_version = resource_version_of(metadata),
-                   .created_ms = time_of(metadata, "creationTimestamp"),
                    .notes = texts_of(metadata, "annotations"),
                    .labels = texts_of(metadata, "labels")};
   metadata.require(!out.name.empty(), "name", "is missing");

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "core/check.hpp"
@@ -18,6 +18,7 @@
 #include "stores/kubernetes/shared_state.hpp"
 #include "stores/kubernetes/start_check.hpp"
 #include "stores/kubernetes/subscriptions.hpp"
+#include "stores/trouble_notes.hpp"
 
 namespace tenure::stores {
 namespace {
@@ -94,10 +95,10 @@ class kubernetes_store final : public store {
     subscriptions_.add(which, std::move(seen));
   }
 
-  void agree(core::election_index which, agreement_change what, core::time_point deadline,
-             handler<agree_outcome> done) override {
+  void accept_versions(core::election_index which, core::time_point deadline,
+                       handler<agree_outcome> done) override {
     check(which);
-    agreements_.agree(which, what, deadline, std::move(done));
+    agreements_.accept_versions(which, deadline, std::move(done));
   }
 
   void leave_order(core::election_index which, core::left_order what, core::time_point deadline,
@@ -140,6 +141,7 @@ class kubernetes_store final : public store {
   void changed(core::election_index which);
   void live(core::election_index which);
   void broken(const std::vector<core::election_index>& which, const call_failure& what);
+  void note_breaks(core::election_index which);
   void note(bool is_trouble, std::string text);
   void heard() {
     if (shared_.with.hears) shared_.with.hears(core::contact::showed{});
@@ -155,8 +157,9 @@ class kubernetes_store final : public store {
   membership membership_;
   start_check start_check_;
   description self_;
-  std::map<core::election_index, std::string> troubles_;  ///< as they were said
-  bool members_hidden_ = false;  ///< the watch of members and orders is broken
+  trouble_notes troubles_;
+  std::set<core::election_index> waits_in_vain_;  ///< as was said
+  bool members_hidden_ = false;                   ///< the watch of members is broken
   handler<std::expected<description, open_error>>
       opening_;  ///< until the first connection or failure
 };
@@ -179,17 +182,11 @@ void kubernetes_store::open(handler<std::expected<description, open_error>> done
   });
 }
 
-/// Says why we may not hold an election, once when that begins and once when it is over.
 void kubernetes_store::changed(core::election_index which) {
-  std::string why = shared_.seen(which).trouble();
-  const auto said = troubles_.find(which);
-  if (!why.empty() && (said == troubles_.end() || said->second != why)) {
-    note(true, why);
-    troubles_[which] = std::move(why);
-  } else if (why.empty() && said != troubles_.end()) {
-    note(false, "any member may hold the Lease " + shared_.spec(which).name + " again");
-    troubles_.erase(said);
-  }
+  const auto is_over = [&] {
+    return "any member may hold the Lease " + shared_.spec(which).name + " again";
+  };
+  troubles_.see(which, shared_.seen(which).trouble(), is_over, shared_.with.notes);
   membership_.changed(which);
   if (!shared_.closed()) subscriptions_.changed(which);
 }
@@ -199,11 +196,29 @@ void kubernetes_store::live(core::election_index which) {
   const bool all = shared_.watches.all_live();
   if (all) opened();
   if (all && std::exchange(members_hidden_, false)) {
-    note(false, "the members and orders of all elections are shown again");
+    note(false, "the members of all elections are shown again");
   }
+  note_breaks(which);
   if (!shared_.closed()) subscriptions_.live(which);
   if (!shared_.closed()) changed(which);
   if (!shared_.closed() && all && shared_.with.announce) membership_.appear();
+}
+
+/// Each break begins the count anew, so a Lease that lasts longer than a connection is never taken.
+void kubernetes_store::note_breaks(core::election_index which) {
+  const std::string lease = shared_.seen(which).waited_for_in_vain(shared_.loop.now());
+  if (lease.empty() == !waits_in_vain_.contains(which)) return;
+  if (lease.empty()) {
+    waits_in_vain_.erase(which);
+    return note(false,
+                "the Leases of " + shared_.spec(which).name + " are watched for long enough");
+  }
+  waits_in_vain_.insert(which);
+  note(true, "the Lease " + lease +
+                 " has not changed for longer than it lasts and cannot be taken: " +
+                 shared_.servers.present() +
+                 ", or a balancer in between, ends each watch before that time is over; let idle "
+                 "connections live for longer than the ttl, or choose a shorter ttl");
 }
 
 void kubernetes_store::broken(const std::vector<core::election_index>& which,
@@ -213,7 +228,7 @@ void kubernetes_store::broken(const std::vector<core::election_index>& which,
   if (opening_) self_.warnings.push_back("Kubernetes cannot be used yet, retrying: " + what.why);
   opened();
   if (which.empty() && !std::exchange(members_hidden_, true)) {
-    note(true, "members and orders are not shown, retrying: " + what.why);
+    note(true, "members are not shown, retrying: " + what.why);
   }
   if (!shared_.closed()) subscriptions_.broken(which, what.why);
 }
@@ -245,11 +260,7 @@ std::expected<std::unique_ptr<store>, open_error> make_kubernetes_store(
                                       std::string(kubernetes_kind.example)});
   }
   for (const settings::election& one : with.elections) {
-    const std::string why = why_not_a_name(one.name);
-    if (why.empty()) continue;
-    return std::unexpected(open_error{"election \"" + one.name +
-                                      "\" cannot be the name of a Lease: " + why +
-                                      "; choose another name"});
+    TENURE_CHECK(settings::why_not_a_lease_name(one.name).empty());
   }
   return std::make_unique<kubernetes_store>(on, connect, std::move(with), endpoints);
 }

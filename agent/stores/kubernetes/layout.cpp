@@ -12,14 +12,12 @@
 namespace tenure::stores::kubernetes {
 namespace {
 
+using settings::member_suffix;
 using settings::slot_suffix;
 
-constexpr std::size_t most_name_bytes = 63;
 constexpr std::string_view mark_prefix = "tenure-";
-constexpr std::string_view member_suffix = ".member-";
-/// Not the id of an order that was left: '/' is in no name of a Lease.
+/// Not the id of an order that was left: the name of an annotation has one '/' only.
 constexpr std::string_view preference_prefix = "preferred/";
-constexpr std::string_view order_suffix = ".order-";
 constexpr std::int64_t second_ms = 1000;
 /// A clock that is ahead by more than this is wrong, and its times are not carried on.
 constexpr std::int64_t most_ahead_ms = std::int64_t{24} * 3600 * second_ms;
@@ -37,24 +35,6 @@ std::optional<std::string_view> after(std::string_view election, std::string_vie
 
 }  // namespace
 
-std::string why_not_a_name(std::string_view election) {
-  if (election.size() > most_name_bytes) return "it has more than 63 characters";
-  constexpr const char* no_end = "it ends with a dot, or is empty";
-  if (election.empty()) return no_end;
-  const bool ends_with_dot = election.ends_with('.');
-  if (!settings::is_object_name(election.substr(0, election.size() - (ends_with_dot ? 1 : 0)))) {
-    return "only small letters, digits, '-' and '.' may be in it, and each part between dots "
-           "begins and ends with a letter or a digit";
-  }
-  if (ends_with_dot) return no_end;
-  for (const std::string_view suffix : {slot_suffix, member_suffix, order_suffix}) {
-    if (election.contains(suffix)) {
-      return "\"" + std::string(suffix) + "\" in it is for Leases of other elections";
-    }
-  }
-  return {};
-}
-
 std::optional<std::uint32_t> slot_named(std::string_view election, std::string_view name) {
   if (name == election) return 0;
   const auto number = after(election, slot_suffix, name);
@@ -70,13 +50,20 @@ bool is_member_name(std::string_view election, std::string_view name) {
   return after(election, member_suffix, name).has_value();
 }
 
-std::string order_name(std::string_view election, std::string_view id) {
-  return std::string(election).append(order_suffix).append(id);
+std::optional<std::string> order_in(std::string_view annotation) {
+  if (!annotation.starts_with(order_annotations)) return std::nullopt;
+  return std::string(annotation.substr(order_annotations.size()));
 }
 
-std::optional<std::string> order_named(std::string_view election, std::string_view name) {
-  const auto id = after(election, order_suffix, name);
-  return id ? std::optional(std::string(*id)) : std::nullopt;
+std::string order_note_text(const order_note& what) {
+  return std::to_string(what.left_ms) + " " + what.order;
+}
+
+std::optional<order_note> parse_order_note(std::string_view text) {
+  const std::size_t end = std::min(text.find(' '), text.size());
+  const auto left_ms = base::read_number<std::int64_t>(text.substr(0, end));
+  if (!left_ms || end == text.size()) return std::nullopt;
+  return order_note{.left_ms = *left_ms, .order = std::string(text.substr(end + 1))};
 }
 
 std::string preference_id(std::string_view uid, std::uint64_t resource_version) {

@@ -37,12 +37,10 @@ inline constexpr std::string_view epoch_annotation = "tenure.dev/epoch";
 /// On the Lease of a member: what it says of itself (readiness_text.hpp). Earlier releases do not
 /// write it.
 inline constexpr std::string_view ready_annotation = "tenure.dev/ready";
-/// On the Lease of an order: the order (order_text.hpp).
-inline constexpr std::string_view order_annotation = "tenure.dev/order";
-
-/// Why an election cannot have this name in Kubernetes; empty if it can. Its Lease has the same
-/// name: a DNS-1123 subdomain, of at most 63 characters as it is the value of a label, too.
-std::string why_not_a_name(std::string_view election);
+/// On the first Lease of an election, before the id of an order from one member's agent to another:
+/// the order (order_note). RBAC limits by its name who may write this Lease, but no Lease that does
+/// not exist yet: orders are not Leases of their own.
+inline constexpr std::string_view order_annotations = "tenure.dev/order-";
 
 /// The slot of the Lease with this name; nothing if it is not a slot of the election.
 std::optional<std::uint32_t> slot_named(std::string_view election, std::string_view name);
@@ -51,10 +49,18 @@ std::optional<std::uint32_t> slot_named(std::string_view election, std::string_v
 std::string member_name(std::string_view election, std::string_view mark);
 bool is_member_name(std::string_view election, std::string_view name);
 
-/// `<election>.order-<id>`: an order from one member's agent to another.
-std::string order_name(std::string_view election, std::string_view id);
-/// The id of the order with this name; nothing if it is not an order of the election.
-std::optional<std::string> order_named(std::string_view election, std::string_view name);
+/// The id of the order in the annotation with this name; nothing if it is another annotation.
+std::optional<std::string> order_in(std::string_view annotation);
+
+/// The value of an annotation with an order.
+struct order_note {
+  std::int64_t left_ms = 0;  ///< by the clock of an API server; 0: not known
+  std::string order;         ///< order_text.hpp
+};
+/// `LEFT_MS ORDER`
+std::string order_note_text(const order_note& what);
+/// Nothing if `text` does not begin with a time.
+std::optional<order_note> parse_order_note(std::string_view text);
 
 /// The id of the order to finish a term. No member leaves it: the holder derives it from its Lease
 /// when Kubernetes' coordinated leader election prefers another holder. Each version of the Lease

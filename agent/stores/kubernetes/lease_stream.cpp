@@ -41,19 +41,17 @@ void lease_stream::head(const http::reply_head& what) {
 void lease_stream::data(std::string_view piece) {
   if (!is_confirmed()) return refused(piece);
   const auto documents = documents_.feed(piece);
-  if (!documents)
-    return end({.why = cluster_.present() + ": " + cluster_.without_token(documents.error().why)});
+  if (!documents) return end({.why = cluster_.present() + ": " + documents.error().why});
   std::vector<watch_event> events;
   std::optional<call_failure> failure;
   for (const std::string& document : *documents) {
     auto event = parse_event(document);
     if (!event) {
-      failure = {.why = cluster_.present() + ": " + cluster_.without_token(event.error().why)};
+      failure = {.why = cluster_.present() + ": " + event.error().why};
     } else if (event->what == watch_event::type::error) {
       const bool is_old = event->error.code == 410;
       failure = {.meaning = is_old ? error_meaning::expired : error_meaning::unknown,
-                 .why = cluster_.present() +
-                        " has ended a watch: " + cluster_.without_token(event->error.message)};
+                 .why = cluster_.present() + " has ended a watch: " + event->error.message};
     }
     if (failure) break;
     events.push_back(std::move(*event));
@@ -72,7 +70,7 @@ void lease_stream::ended(std::optional<http::client_error> why) {
 }
 
 void lease_stream::refused(std::string_view body) {
-  const reply_error what = cluster_.judge(status_, std::string(body));
+  const reply_error what = cluster_.judge(status_, body);
   if (is_refusal(what.meaning)) cluster_.doubt_token();
   const std::string said = text(what);
   end({.meaning = what.meaning,

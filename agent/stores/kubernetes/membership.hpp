@@ -19,7 +19,7 @@ inline constexpr std::size_t most_announced = 100;
 /// namesake appears, we renew at once, so that it sees that we live.
 ///
 /// Independent of who holds: failures are retried here and not reported. Also deletes the Leases of
-/// members and orders that nobody needs.
+/// members that nobody needs.
 ///
 /// Used on its loop only. No handler is called after `close`.
 class membership {

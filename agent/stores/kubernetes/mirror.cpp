@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "stores/kubernetes/layout.hpp"
+#include "stores/namesakes.hpp"
 #include "stores/records/agreement_text.hpp"
 #include "stores/records/order_text.hpp"
 #include "stores/records/readiness_text.hpp"
@@ -17,12 +18,10 @@ namespace {
 
 /// The clocks of API servers may differ, and what they say are whole seconds.
 constexpr std::chrono::seconds server_clocks_differ{2};
-/// A Lease that nobody renews is deleted after so many times the time that it is shown.
+/// The Lease of a member is deleted after so many times the time that it is shown, and an order.
 constexpr int lives_until_deleted = 2;
-/// How long a namesake that was in the first list, and was not seen to change, counts as another
-/// run that lives. It answers to the appearance of our name in milliseconds (membership.hpp).
-/// Longer, it is an earlier run of ours that has crashed.
-constexpr std::chrono::seconds namesake_doubt{2};
+/// A watch that breaks so often while nothing changes breaks for its age or its silence.
+constexpr int breaks_in_a_row = 3;
 /// Leases of one election that are kept; more of them are not shown. Slots that matter come on top.
 constexpr std::size_t most_kept = 10'000;
 /// As in the settings.
@@ -90,13 +89,15 @@ void mirror::take_all(part which, std::span<const lease_object> all, std::uint64
   // What was deleted since is not brought back.
   const bool is_late = !missed && version < reached(which);
   std::set<std::string, std::less<>> there;
+  std::vector<std::pair<std::string, core::version>> displaced;
   for (const lease_object& one : all) {
     if (!has(one) || part_of(one.name) != which) continue;
     there.insert(one.name);
     if (is_late && !leases_.contains(one.name)) continue;
-    const auto age = std::chrono::milliseconds(date_ms - one.created_ms);
-    const bool is_old = date_ms == 0 || age > order_stays + server_clocks_differ;
-    put(one, now, missed, is_old);
+    if (is_put_back(one, missed)) {
+      displaced.emplace_back(one.name, core::version{one.resource_version});
+    }
+    put(one, now, missed, date_ms);
   }
   std::vector<std::string> away;
   for (const auto& [name, known] : leases_) {
@@ -108,10 +109,16 @@ void mirror::take_all(part which, std::span<const lease_object> all, std::uint64
   if (missed) {
     reached(which) = version_ = version;
     vacancies_ = core::vacancies(free_slots());
-    std::erase_if(doubted_, [&](const auto& one) { return part_of(one.first) == which; });
+    // Who held beside our own term while it was put back may still run.
+    std::erase_if(doubted_, [&](const auto& one) {
+      const lease_object* const its = lease(one.first);
+      const bool is_ours = its != nullptr && parse_signature(its->holder).mark == self_->mark;
+      return part_of(one.first) == which && !is_ours;
+    });
   } else {
     reach(which, version);
   }
+  for (const auto& [name, newest] : displaced) doubt(name, newest);
 }
 
 void mirror::take(const lease_object& one, core::time_point now) {
@@ -119,15 +126,16 @@ void mirror::take(const lease_object& one, core::time_point now) {
   const auto known = leases_.find(one.name);
   const std::uint64_t shown =
       known == leases_.end() ? reached(part_of(one.name)) : known->second.object.resource_version;
-  if (one.resource_version > shown) put(one, now, false, false);
+  if (one.resource_version > shown) put(one, now, false);
 }
 
 void mirror::take_fetched(const lease_object& one, core::time_point now) {
+  if (is_put_back(one, false)) doubt(one.name, core::version{one.resource_version});
   if (has(one)) return take(one, now);
   const auto known = leases_.find(one.name);
   const bool is_later =
       known == leases_.end() || one.resource_version > known->second.object.resource_version;
-  if (is_later && other_owner(one).empty()) put(one, now, false, false);
+  if (is_later && other_owner(one).empty()) put(one, now, false);
 }
 
 void mirror::take_missing(const std::string& name) {
@@ -147,27 +155,38 @@ void mirror::reach(part which, std::uint64_t version) {
   version_ = std::max(version_, version);
 }
 
-/// Anybody who may write Leases can write many.
+/// Anybody who may make Leases can make many.
 bool mirror::is_worth_keeping(const lease_object& one) const {
   const auto slot = slot_named(election_.name, one.name);
+  if (!slot && !is_member_name(election_.name, one.name)) return false;
   const bool may_matter = slot && (*slot < most_slots || !one.holder.empty());
   return may_matter || leases_.size() < most_kept || leases_.contains(one.name);
 }
 
-void mirror::put(const lease_object& one, core::time_point now, bool missed, bool is_stale) {
+/// `listed_ms`: by the reply's Date, if a list shows it.
+void mirror::put(const lease_object& one, core::time_point now, bool missed,
+                 std::optional<std::int64_t> listed_ms) {
   const auto known = leases_.find(one.name);
   const entry* const before = known == leases_.end() ? nullptr : &known->second;
   if (before != nullptr && !missed && before->object.resource_version > one.resource_version)
     return;
   if (!is_worth_keeping(one)) return;
   const bool goes_on = before != nullptr && is_same_term(before->object, one);
-  entry after{.object = one, .changed_at = now, .is_stale = is_stale};
+  entry after{.object = one, .changed_at = now, .shown_at = now};
   const bool is_known = goes_on && core::number(before->version) <= one.resource_version;
   after.version = version_of(one, is_known ? &before->version : nullptr);
-  // Nobody relies on what a member or an order says.
+  // Nobody relies on what a member says.
   const bool may_count_on = goes_on && (!missed || !is_slot(one.name));
   if (may_count_on && before->object.spec == one.spec) after.changed_at = before->changed_at;
-  if (before != nullptr && before->object.uid == one.uid) after.is_stale = before->is_stale;
+  if (before != nullptr && before->object.uid == one.uid) {
+    if (before->object.resource_version == one.resource_version) {
+      after.shown_at = before->shown_at;
+      after.breaks = before->breaks + (missed ? 1 : 0);
+    }
+  }
+  const bool is_known_state = before != nullptr && before->object.uid == one.uid &&
+                              before->object.resource_version == one.resource_version;
+  if (!is_known_state) ++changes_;
   const bool is_same = before != nullptr && before->object.spec == one.spec;
   after.lives = is_same ? before->lives : before != nullptr || !missed;
   if (is_slot(one.name)) count_slots(before, &after);
@@ -177,6 +196,7 @@ void mirror::put(const lease_object& one, core::time_point now, bool missed, boo
     if (accepted) {
       last_accepted_unix_ms_ = std::max(last_accepted_unix_ms_, accepted->accepted_unix_ms);
     }
+    take_orders(one, now, listed_ms);
   }
   vacancies_.limit(free_slots());
 }
@@ -185,8 +205,41 @@ void mirror::drop(const std::string& name) {
   const auto known = leases_.find(name);
   if (known == leases_.end()) return;
   if (is_slot(name)) count_slots(&known->second, nullptr);
+  if (name == election_.name) orders_.clear();
   leases_.erase(known);
+  ++changes_;
   vacancies_.limit(free_slots());
+}
+
+bool mirror::is_routine(const lease_object& one, bool is_deleted) const {
+  if (!is_slot(one.name)) return true;
+  const lease_object* const before = lease(one.name);
+  if (before == nullptr || is_deleted) return false;
+  lease_object renewed = *before;
+  renewed.resource_version = one.resource_version;
+  renewed.spec = one.spec;
+  renewed.renewed_ms = one.renewed_ms;
+  return renewed == one;
+}
+
+/// An order that a list shows may have been left long ago; a watch has shown it when it came.
+void mirror::take_orders(const lease_object& of, core::time_point now,
+                         std::optional<std::int64_t> listed_ms) {
+  auto before = std::exchange(orders_, {});
+  for (const auto& [name, text] : of.notes) {
+    const auto id = order_in(name);
+    if (!id) continue;
+    order_entry one{.annotation = text, .came_at = now};
+    if (const auto known = before.find(*id); known != before.end()) {
+      one.came_at = known->second.came_at;
+      one.is_stale = known->second.is_stale;
+    } else if (listed_ms) {
+      const auto note = parse_order_note(text);
+      const auto age = std::chrono::milliseconds(*listed_ms - (note ? note->left_ms : 0));
+      one.is_stale = *listed_ms == 0 || age > order_stays + server_clocks_differ;
+    }
+    orders_.emplace(*id, std::move(one));
+  }
 }
 
 /// Keeps the doubts: see core::vacancies.
@@ -206,7 +259,30 @@ void mirror::count_slots(const entry* before, const entry* after) {
   // A clean release vouches for all terms before it, also for those that were missed.
   const bool has_changed = before != nullptr || !is_held;
   if ((was_held || !is_held) && has_changed) vacancies_.freed(is_clean);
-  if (is_held) vacancies_.taken();
+  // One outside the list takes no free slot of the election.
+  if (is_held && counts(slot_named(election_.name, name).value_or(0))) vacancies_.taken();
+}
+
+/// True if our term is read as somebody else has written it, without a renewal of ours that was
+/// under way: an operator may have put it back after others have held. A watch shows them; what is
+/// read may be ahead of it.
+bool mirror::is_put_back(const lease_object& read, bool missed) const {
+  const lease_object* const before = lease(read.name);
+  if (before == nullptr || !is_slot(read.name)) return false;
+  const bool is_other = missed ? before->resource_version != read.resource_version
+                               : before->resource_version < read.resource_version;
+  if (!is_other || parse_signature(read.holder).mark != self_->mark) return false;
+  // Others take our note off, or write their own.
+  const auto has_our_note = [this](const lease_object& one) {
+    const auto note = parse_term(one.note(term_annotation));
+    return note && note->mark == self_->mark;
+  };
+  return before->renewed_ms >= read.renewed_ms || (has_our_note(*before) && !has_our_note(read));
+}
+
+bool mirror::vouches(std::uint32_t slot, core::version version) const {
+  const auto doubted = doubted_.find(slot_name(election_.name, slot));
+  return doubted == doubted_.end() || doubted->second <= version;
 }
 
 /// Kept when the Lease is deleted: an earlier term may be put back, and be released then.
@@ -242,7 +318,7 @@ bool mirror::is_over(std::uint32_t slot, core::version version) const {
 /// A slot that is held is not closed: who has it was not granted it.
 bool mirror::is_closed(std::uint32_t slot) const {
   const auto its = list();
-  return its && !std::ranges::binary_search(its->numbers, slot);
+  return its && !its->has(slot);
 }
 
 std::vector<slot_holder> mirror::holders() const {
@@ -315,32 +391,46 @@ bool mirror::is_shown_member(const std::string& name, const entry& one,
   return is_member_name(election_.name, name) && now < expiry_of(one);
 }
 
-bool mirror::is_shown_order(const std::string& name, const entry& one, core::time_point now) const {
-  return order_named(election_.name, name).has_value() && !one.is_stale &&
-         now < one.changed_at + order_stays;
+bool mirror::is_shown(const order_entry& one, core::time_point now) {
+  return !one.is_stale && now < one.came_at + order_stays;
 }
 
 std::optional<mirror::kept_order> mirror::order(std::string_view id, core::time_point now) const {
-  const auto found = leases_.find(order_name(election_.name, id));
-  if (found == leases_.end() || !is_shown_order(found->first, found->second, now)) {
-    return std::nullopt;
-  }
-  auto said = parse_order(std::string(id), found->second.object.note(order_annotation));
+  const auto found = orders_.find(id);
+  if (found == orders_.end() || !is_shown(found->second, now)) return std::nullopt;
+  const auto note = parse_order_note(found->second.annotation);
+  auto said = note ? parse_order(std::string(id), note->order) : std::nullopt;
   if (!said) return std::nullopt;
-  return kept_order{.order = std::move(*said), .lease = found->second.object};
+  return kept_order{.order = std::move(*said), .annotation = found->second.annotation};
+}
+
+std::vector<std::string> mirror::finished_orders(core::time_point now) const {
+  std::vector<std::string> out;
+  for (const auto& [id, one] : orders_) {
+    if (now >= one.came_at + lives_until_deleted * order_stays) {
+      out.push_back(std::string(order_annotations) + id);
+    }
+  }
+  return out;
 }
 
 std::vector<lease_object> mirror::left_behind(core::time_point now) const {
   std::vector<lease_object> out;
   for (const auto& [name, one] : leases_) {
-    const bool is_member = is_member_name(election_.name, name);
-    const bool is_order = order_named(election_.name, name).has_value();
-    const core::duration shown = is_member ? expiry_of(one) - one.changed_at : order_stays;
-    if ((is_member || is_order) && now >= one.changed_at + lives_until_deleted * shown) {
-      out.push_back(one.object);
-    }
+    const core::duration shown = expiry_of(one) - one.changed_at;
+    const bool is_over = now >= one.changed_at + lives_until_deleted * shown;
+    if (is_over && is_member_name(election_.name, name)) out.push_back(one.object);
   }
   return out;
+}
+
+std::string mirror::waited_for_in_vain(core::time_point now) const {
+  for (const auto& [name, one] : leases_) {
+    const bool is_others = is_slot(name) && !one.object.holder.empty() && now < expiry_of(one);
+    const core::duration lasts = expiry_of(one) - one.changed_at;
+    if (is_others && one.breaks >= breaks_in_a_row && now - one.shown_at >= lasts) return name;
+  }
+  return {};
 }
 
 core::time_point mirror::next_change(core::time_point now) const {
@@ -351,9 +441,11 @@ core::time_point mirror::next_change(core::time_point now) const {
       const core::time_point doubted_until = one.changed_at + namesake_doubt;
       if (is_namesake(one) && now < doubted_until) out = std::min(out, doubted_until);
     }
-    if (is_shown_order(name, one, now)) out = std::min(out, one.changed_at + order_stays);
     const bool is_held = is_slot(name) && !one.object.holder.empty();
     if (is_held && now < expiry_of(one)) out = std::min(out, expiry_of(one));
+  }
+  for (const auto& [id, one] : orders_) {
+    if (is_shown(one, now)) out = std::min(out, one.came_at + order_stays);
   }
   return out;
 }
@@ -362,7 +454,8 @@ core::time_point mirror::next_change(core::time_point now) const {
 
 bool mirror::has_slots(part which) const {
   if (which == part::first || open().numbers.back() != 0) return true;
-  return std::ranges::any_of(holders(), [](const slot_holder& one) { return one.slot != 0; });
+  return std::ranges::any_of(
+      holders(), [this](const slot_holder& one) { return one.slot != 0 && counts(one.slot); });
 }
 
 /// The parts are shown by different watches, of which one may be ahead. A term of ours is over if
@@ -380,7 +473,9 @@ core::observation mirror::observe(core::time_point now) const {
   // A holder from whom others may take the slot no longer holds. When our own term ends, we know
   // better.
   std::vector<slot_holder> all = holders();
-  std::erase_if(all, [now](const slot_holder& one) { return !one.ours && now >= one.expires_at; });
+  std::erase_if(all, [&](const slot_holder& one) {
+    return !one.ours && (now >= one.expires_at || !counts(one.slot));
+  });
   for (slot_holder& one : all) {
     const lease_object& its = *lease(slot_name(election_.name, one.slot));
     if (ours_ && its.duration_s.value_or(0) < ours_->duration_s) one.ours = false;
@@ -398,7 +493,8 @@ core::observation mirror::observe(core::time_point now) const {
   out.identity_in_use = identity_in_use(all, now);
   std::optional<std::vector<core::member>> members;
   for (const auto& [name, one] : leases_) {
-    if (is_slot(name)) {
+    if (const auto slot = slot_named(election_.name, name)) {
+      if (!counts(*slot)) continue;
       auto said = release_of(one.object);
       const auto when = [](const core::release_record& of) {
         return std::pair(of.at_unix_ms, of.version);
@@ -410,9 +506,10 @@ core::observation mirror::observe(core::time_point now) const {
       if (!members) members.emplace();
       members->push_back({.identity = parse_signature(one.object.holder).identity,
                           .says = parse_readiness(one.object.note(ready_annotation))});
-    } else if (const auto id = order_named(election_.name, name)) {
-      if (auto kept = order(*id, now)) out.orders.push_back(std::move(kept->order));
     }
+  }
+  for (const auto& [id, one] : orders_) {
+    if (auto kept = order(id, now)) out.orders.push_back(std::move(kept->order));
   }
   const auto own = std::ranges::find(all, true, &slot_holder::ours);
   if (own != all.end() && own->slot == 0 && is_preferred_to(*lease(election_.name))) {

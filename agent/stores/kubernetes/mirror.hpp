@@ -99,6 +99,11 @@ class mirror {
   /// A watch of this part has shown everything up to here.
   void reach(part which, std::uint64_t version);
 
+  /// Grows with each change of a Lease that is kept.
+  [[nodiscard]] std::uint64_t changes() const { return changes_; }
+  /// True if this Lease of a slot is as it is known but for a renewal, or if it is not of a slot.
+  [[nodiscard]] bool is_routine(const lease_object& one, bool is_deleted) const;
+
   /// True if a Lease with this name and these labels is of this election.
   [[nodiscard]] bool has(const lease_object& one) const;
   /// The other election that owns a Lease by its label; empty: none does.
@@ -139,6 +144,25 @@ class mirror {
   /// that of the slot.
   [[nodiscard]] std::optional<list_change> find_list_change(core::time_point now) const;
 
+  /// True if nobody holds: then the number of slots may become ours, in the steps that
+  /// open_slots.hpp gives.
+  [[nodiscard]] bool is_vacant(core::time_point now) const;
+  /// True if the list lacks smaller numbers than it has, as an earlier release may have left it: a
+  /// program without slots would take the first Lease although it is closed.
+  [[nodiscard]] bool has_gaps() const;
+  /// A slot that has to be closed before: one of the list, or `doubtful`, which a late write of
+  /// ours may still take. Nothing: all are closed.
+  [[nodiscard]] std::optional<std::uint32_t> find_unclosed(
+      std::optional<std::uint32_t> doubtful) const;
+  /// The epoch with which slots are closed, and of the list that is written then.
+  [[nodiscard]] std::uint64_t next_epoch() const;
+  /// The first slot, with a list of ours. Precondition: nobody holds, and all slots are closed.
+  [[nodiscard]] vacancy first_of_ours() const;
+
+  /// False if others may have held this slot since our term of that version began, as an operator
+  /// has put an old Lease back: that our workload is dead does not say that theirs are.
+  [[nodiscard]] bool vouches(std::uint32_t slot, core::version version) const;
+
   /// Why a free slot cannot be taken, and what to do; empty if none is free, or one can be taken.
   [[nodiscard]] std::string why_closed(core::time_point now) const;
 
@@ -149,17 +173,20 @@ class mirror {
   /// store may show an earlier acceptance, or none. 0: never.
   [[nodiscard]] std::int64_t last_accepted_unix_ms() const { return last_accepted_unix_ms_; }
 
-  /// The Lease of an order and the order, while it is shown.
+  /// An order on the first Lease, and its annotation, while it is shown.
   struct kept_order {
     core::left_order order;
-    lease_object lease;
+    std::string annotation;
   };
   [[nodiscard]] std::optional<kept_order> order(std::string_view id, core::time_point now) const;
+  /// Annotations with orders that have not been shown for as long as they were: who holds the first
+  /// Lease takes them off.
+  [[nodiscard]] std::vector<std::string> finished_orders(core::time_point now) const;
 
   /// The Leases of members that have our identity and are other runs, sorted.
   [[nodiscard]] std::vector<std::string> namesakes(core::time_point now) const;
 
-  /// Leases of members and orders that nobody needs: they were not renewed for a long time.
+  /// Leases of members that nobody needs: they were not renewed for a long time.
   [[nodiscard]] std::vector<lease_object> left_behind(core::time_point now) const;
 
   /// A term of ours, on which we count for so long after each write. If its Lease says less, others
@@ -182,6 +209,10 @@ class mirror {
 
   [[nodiscard]] core::observation observe(core::time_point now) const;
 
+  /// The Lease of another holder that has not changed for longer than it lasts, and cannot be taken
+  /// because the watch breaks again and again before that time is over; empty: there is none.
+  [[nodiscard]] std::string waited_for_in_vain(core::time_point now) const;
+
   /// When `observe` will show something else although nothing changes; `never` if it will not.
   [[nodiscard]] core::time_point next_change(core::time_point now) const;
 
@@ -189,10 +220,16 @@ class mirror {
   struct entry {
     lease_object object;
     core::time_point changed_at{};  ///< its spec was last seen to change
+    core::time_point shown_at{};    ///< this version of it was first shown
+    int breaks = 0;                 ///< watches that have ended since then
     core::version version =
-        core::no_version;   ///< its term's version; a member's: that of its creation
-    bool is_stale = false;  ///< an order that was left long before it was first seen
-    bool lives = false;     ///< it was made or changed since the election was first seen
+        core::no_version;  ///< its term's version; a member's: that of its creation
+    bool lives = false;    ///< it was made or changed since the election was first seen
+  };
+  struct order_entry {
+    std::string annotation;
+    core::time_point came_at{};  ///< it was first seen
+    bool is_stale = false;       ///< it was left long before that
   };
 
   std::uint64_t& reached(part which) { return reached_.at(static_cast<std::size_t>(which)); }
@@ -208,14 +245,19 @@ class mirror {
   [[nodiscard]] bool is_closed(std::uint32_t slot) const;
   [[nodiscard]] std::optional<open_slots> list() const;
   [[nodiscard]] bool is_held_by_another_program() const;
-  void put(const lease_object& one, core::time_point now, bool missed, bool is_stale);
+  void put(const lease_object& one, core::time_point now, bool missed,
+           std::optional<std::int64_t> listed_ms = std::nullopt);
+  void take_orders(const lease_object& of, core::time_point now,
+                   std::optional<std::int64_t> listed_ms);
   void drop(const std::string& name);
   void count_slots(const entry* before, const entry* after);
   void doubt(const std::string& name, core::version last);
+  [[nodiscard]] bool is_put_back(const lease_object& read, bool missed) const;
   [[nodiscard]] bool is_preferred_to(const lease_object& lease) const;
   [[nodiscard]] const entry* first() const;
   [[nodiscard]] const entry* in_slot(std::uint32_t slot) const;
-  [[nodiscard]] std::size_t unreleased() const;
+  [[nodiscard]] bool counts(std::uint32_t slot) const;
+  [[nodiscard]] std::size_t held(std::optional<core::time_point> now = std::nullopt) const;
   [[nodiscard]] bool is_full(const open_slots& open, core::time_point now) const;
   [[nodiscard]] bool is_slot(std::string_view name) const;
   [[nodiscard]] core::time_point expiry_of(const entry& one) const;
@@ -226,14 +268,15 @@ class mirror {
   [[nodiscard]] bool is_namesake(const entry& one) const;
   [[nodiscard]] bool is_shown_member(const std::string& name, const entry& one,
                                      core::time_point now) const;
-  [[nodiscard]] bool is_shown_order(const std::string& name, const entry& one,
-                                    core::time_point now) const;
+  [[nodiscard]] static bool is_shown(const order_entry& one, core::time_point now);
 
   settings::election election_;
   const own_run* self_;
   std::int64_t ttl_s_;
   std::uint64_t version_ = 0;
-  std::map<std::string, entry, std::less<>> leases_;  ///< by name
+  std::uint64_t changes_ = 0;
+  std::map<std::string, entry, std::less<>> leases_;        ///< by name
+  std::map<std::string, order_entry, std::less<>> orders_;  ///< by id
   /// Per part: everything up to here has been listed or watched, so a Lease of an earlier version
   /// that is not here was deleted.
   std::array<std::uint64_t, 2> reached_{};

@@ -48,6 +48,16 @@ std::uint64_t mirror::largest_epoch() const {
   return out;
 }
 
+std::uint64_t mirror::next_epoch() const {
+  const auto its = list();
+  std::uint64_t out = its ? its->epoch + 1 : largest_epoch();
+  for (const std::uint32_t slot : its ? its->numbers : std::vector<std::uint32_t>()) {
+    const entry* const there = in_slot(slot);
+    if (there != nullptr) out = std::max(out, epoch_of(there->object).value_or(0));
+  }
+  return out;
+}
+
 core::agreement mirror::agreed() const {
   const entry* const its = first();
   if (its == nullptr) return {};
@@ -71,8 +81,27 @@ bool mirror::agrees() const {
 }
 
 std::uint32_t mirror::free_slots() const {
-  const std::size_t taken = unreleased();
+  const std::size_t taken = held();
   return taken < slots() ? static_cast<std::uint32_t>(slots() - taken) : 0;
+}
+
+/// A slot outside the list is not one of the election's: anybody who may make Leases can make one
+/// that looks as if it were held for ever. A program without slots holds the first one all the
+/// same.
+bool mirror::counts(std::uint32_t slot) const {
+  const auto its = list();
+  return slot == 0 || !its || its->has(slot);
+}
+
+/// Slots that count, and that somebody has; `now`: nothing, even if his time is over.
+std::size_t mirror::held(std::optional<core::time_point> now) const {
+  std::size_t out = 0;
+  for (const auto& [name, one] : leases_) {
+    const auto slot = slot_named(election_.name, name);
+    const bool has_holder = slot && !one.object.holder.empty();
+    if (has_holder && (!now || *now < expiry_of(one)) && counts(*slot)) ++out;
+  }
+  return out;
 }
 
 const mirror::entry* mirror::in_slot(std::uint32_t slot) const {
@@ -80,22 +109,9 @@ const mirror::entry* mirror::in_slot(std::uint32_t slot) const {
   return found == leases_.end() ? nullptr : &found->second;
 }
 
-/// Slots, open or not, that somebody has, even if his time is over.
-std::size_t mirror::unreleased() const {
-  std::size_t out = 0;
-  for (const auto& [name, one] : leases_) {
-    if (is_slot(name) && !one.object.holder.empty()) ++out;
-  }
-  return out;
-}
-
 /// True if as many hold as there are open slots, in these or in others.
 bool mirror::is_full(const open_slots& open, core::time_point now) const {
-  std::size_t held = 0;
-  for (const auto& [name, one] : leases_) {
-    if (is_slot(name) && !one.object.holder.empty() && now < expiry_of(one)) ++held;
-  }
-  return held >= open.numbers.size();
+  return held(now) >= open.numbers.size();
 }
 
 std::optional<vacancy> mirror::find_vacancy(core::time_point now,
@@ -104,7 +120,7 @@ std::optional<vacancy> mirror::find_vacancy(core::time_point now,
       .open = open(), .is_agreed = list().has_value(), .is_clean = vacancies_.doubtful() == 0};
   if (is_full(out.open, now)) return std::nullopt;
   // Who has not released its slot may still run, although others may take its place.
-  out.is_clean = out.is_clean && unreleased() < out.open.numbers.size();
+  out.is_clean = out.is_clean && held() < out.open.numbers.size();
   std::vector<std::uint32_t> slots = out.open.numbers;
   const auto first_choice = wanted ? std::ranges::find(slots, *wanted) : slots.end();
   if (first_choice != slots.end())
@@ -138,6 +154,35 @@ std::optional<list_change> mirror::find_list_change(core::time_point now) const 
     out.list.epoch = std::max(out.list.epoch, epoch.value_or(0));
   }
   return !list() || out.list.epoch > before ? std::optional(std::move(out)) : std::nullopt;
+}
+
+bool mirror::is_vacant(core::time_point now) const {
+  return held(now) == 0;
+}
+
+bool mirror::has_gaps() const {
+  const auto its = list();
+  return its && its->numbers.back() >= its->numbers.size();
+}
+
+std::optional<std::uint32_t> mirror::find_unclosed(std::optional<std::uint32_t> doubtful) const {
+  const auto its = list();
+  std::vector<std::uint32_t> all = its ? its->numbers : std::vector<std::uint32_t>();
+  if (doubtful) all.push_back(*doubtful);
+  const auto is_closed = [&](std::uint32_t slot) {
+    const entry* const there = in_slot(slot);
+    const auto epoch = there == nullptr ? std::nullopt : epoch_of(there->object);
+    return slot == 0 || (epoch && its && *epoch > its->epoch && there->object.holder.empty());
+  };
+  const auto found = std::ranges::find_if_not(all, is_closed);
+  return found == all.end() ? std::nullopt : std::optional(*found);
+}
+
+vacancy mirror::first_of_ours() const {
+  vacancy out{.open = slots_around({}, election_.slots, next_epoch()),
+              .is_clean = vacancies_.doubtful() == 0 && held() == 0};
+  if (const entry* const its = first()) out.lease = its->object;
+  return out;
 }
 
 std::string mirror::why_closed(core::time_point now) const {

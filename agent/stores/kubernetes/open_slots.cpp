@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/number_text.hpp"
-#include "core/check.hpp"
 #include "stores/records/record_words.hpp"
 
 namespace tenure::stores::kubernetes {
@@ -53,11 +52,6 @@ std::optional<std::uint64_t> parse_epoch(std::string_view text) {
   if (text.empty()) return 0;
   const auto epoch = base::read_number<std::uint64_t>(text);
   return epoch && *epoch <= last_epoch ? epoch : std::nullopt;
-}
-
-open_slots resized(std::uint64_t epoch, std::vector<std::uint32_t> held, std::uint32_t how_many) {
-  TENURE_CHECK(held.size() <= how_many);
-  return slots_around(std::move(held), how_many, epoch + 1);
 }
 
 }  // namespace tenure::stores::kubernetes

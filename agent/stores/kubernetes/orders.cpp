@@ -1,6 +1,5 @@
 #include "stores/kubernetes/orders.hpp"
 
-#include <optional>
 #include <utility>
 
 #include "base/number_text.hpp"
@@ -10,111 +9,114 @@
 namespace tenure::stores::kubernetes {
 namespace {
 
-/// How often one drop tries again because the order was answered in between.
-constexpr int most_drops = 4;
+/// How often one change of an order tries again because others have written the Lease in between.
+constexpr int most_changes = 5;
 
-bool is_overtaken(error_meaning what) {
-  return what == error_meaning::conflict || what == error_meaning::missing;
+order_outcome done_if(bool it_is) {
+  return order_written{.done = it_is};
 }
 
 }  // namespace
+
+struct orders::change {
+  core::election_index which{};
+  std::string id;
+  core::time_point deadline{};
+  handler<order_outcome> done;
+  std::function<decision(std::optional<std::string_view>)> decide;
+  int tries = 0;
+};
 
 orders::orders(shared_state& of) : shared_(of), us_(base::hex(of.loop.random_bits())) {}
 
 void orders::leave(core::election_index which, const core::left_order& what,
                    core::time_point deadline, handler<order_outcome> done) {
-  const std::string name = order_name(shared_.spec(which).name, what.id);
-  const std::string text = order_text(what);
-  shared_.create(
-      which, name, {}, {{std::string(order_annotation), text}}, deadline,
-      [this, which, name, text, deadline,
-       done = std::move(done)](const std::expected<written_lease, call_failure>& left) mutable {
-        if (left) return shared_.answer(std::move(done), order_outcome(order_written{}));
-        if (left.error().meaning != error_meaning::conflict) {
-          return shared_.answer(std::move(done), order_outcome(unknown{left.error().why}));
-        }
-        // The reply to the first try may be lost.
-        read_back(which, name, text, deadline, std::move(done));
-      });
-}
-
-/// Done if the order is what we have written.
-void orders::read_back(core::election_index which, const std::string& name,
-                       const std::string& expected, core::time_point deadline,
-                       handler<order_outcome> done) {
-  shared_.fetch(
-      which, name, deadline, [this, expected, done = std::move(done)](const auto& fetched) mutable {
-        if (!fetched) {
-          return shared_.answer(std::move(done), order_outcome(unknown{fetched.error().why}));
-        }
-        const bool is_ours = fetched->has_value() && (*fetched)->note(order_annotation) == expected;
-        shared_.answer(std::move(done), order_outcome(order_written{.done = is_ours}));
-      });
+  const std::string text =
+      order_note_text({.left_ms = shared_.servers.date_ms(), .order = order_text(what)});
+  write(begin(which, what.id, deadline, std::move(done),
+              [what, text](std::optional<std::string_view> there) -> decision {
+                if (!there) return text;
+                // The reply to the first try may be lost.
+                const auto note = parse_order_note(*there);
+                return std::unexpected(done_if(note && is_text_of(note->order, what)));
+              }));
 }
 
 /// Replaces the order that the watch has shown, so the second of two answers fails.
 void orders::answer(core::election_index which, const std::string& id, core::order_reply reply,
                     core::time_point deadline, handler<order_outcome> done) {
   // Nobody has left it: the mirror makes it out of what Kubernetes wants.
-  if (is_preference(id)) return shared_.answer(std::move(done), order_outcome(order_written{}));
+  if (is_preference(id)) return shared_.answer(std::move(done), done_if(true));
   const auto shown = shared_.seen(which).order(id, shared_.loop.now());
-  if (!shown || shown->order.reply) {
-    return shared_.answer(std::move(done), order_outcome(order_written{.done = false}));
-  }
+  if (!shown || shown->order.reply) return shared_.answer(std::move(done), done_if(false));
   core::left_order answered = shown->order;
   answered.reply = std::move(reply);
-  const std::string after = order_text(answered, us_);
-  shared_.change(
-      which, shown->lease, {}, {{std::string(order_annotation), after}}, deadline,
-      [this, which, name = shown->lease.name, after, deadline,
-       done = std::move(done)](const std::expected<written_lease, call_failure>& what) mutable {
-        if (what) return shared_.answer(std::move(done), order_outcome(order_written{}));
-        if (!is_overtaken(what.error().meaning)) {
-          return shared_.answer(std::move(done), order_outcome(unknown{what.error().why}));
-        }
-        read_back(which, name, after, deadline, std::move(done));
-      });
+  const std::string after =
+      order_note_text({.left_ms = parse_order_note(shown->annotation)->left_ms,
+                       .order = order_text(answered, us_)});
+  write(
+      begin(which, id, deadline, std::move(done),
+            [before = shown->annotation, after](std::optional<std::string_view> there) -> decision {
+              if (there == before) return after;
+              return std::unexpected(done_if(there == after));
+            }));
 }
 
 void orders::drop(core::election_index which, const std::string& id, core::time_point deadline,
                   handler<order_outcome> done) {
-  drop_again(which, id, deadline, std::move(done), 0);
+  // What the watch has shown may be older than the order, or its answer.
+  look(begin(which, id, deadline, std::move(done),
+             [id](std::optional<std::string_view> there) -> decision {
+               if (!there) return std::unexpected(done_if(false));
+               const auto note = parse_order_note(*there);
+               auto was = note ? parse_order(id, note->order) : std::nullopt;
+               if (!was) return std::unexpected(unknown{"what is there is not an order"});
+               if (!was->reply) return std::nullopt;
+               return std::unexpected(order_written{.done = false, .reply = std::move(was->reply)});
+             }));
 }
 
-/// Deletes the order as it was read, so that no answer is lost.
-void orders::drop_again(core::election_index which, const std::string& id,
-                        core::time_point deadline, handler<order_outcome> done, int tries) {
-  shared_.fetch(
-      which, order_name(shared_.spec(which).name, id), deadline,
-      [this, which, id, deadline, done = std::move(done), tries](const auto& fetched) mutable {
-        if (!fetched) {
-          return shared_.answer(std::move(done), order_outcome(unknown{fetched.error().why}));
-        }
-        if (!fetched->has_value()) {
-          return shared_.answer(std::move(done), order_outcome(order_written{.done = false}));
-        }
-        auto was = parse_order(id, (*fetched)->note(order_annotation));
-        if (!was) {
-          return shared_.answer(std::move(done),
-                                order_outcome(unknown{"what was in the order's Lease is not an "
-                                                      "order"}));
-        }
-        if (was->reply) {
-          return shared_.answer(
-              std::move(done),
-              order_outcome(order_written{.done = false, .reply = std::move(was->reply)}));
-        }
-        shared_.remove(
-            **fetched, deadline,
-            [this, which, id, deadline, done = std::move(done),
-             tries](const reply_or_failure& what) mutable {
-              if (what) return shared_.answer(std::move(done), order_outcome(order_written{}));
-              if (what.error().meaning == error_meaning::conflict && tries < most_drops) {
-                return drop_again(which, id, deadline, std::move(done), tries + 1);
-              }
-              shared_.answer(std::move(done), order_outcome(unknown{what.error().why}));
-            });
-      });
+/// A change makes of the order what `decide` says, if the Lease is as it was known then: no answer
+/// is lost.
+orders::change_ptr orders::begin(core::election_index which, const std::string& id,
+                                 core::time_point deadline, handler<order_outcome> done,
+                                 std::function<decision(std::optional<std::string_view>)> decide) {
+  return std::make_shared<change>(change{.which = which,
+                                         .id = id,
+                                         .deadline = deadline,
+                                         .done = std::move(done),
+                                         .decide = std::move(decide)});
+}
+
+void orders::look(const change_ptr& c) {
+  if (++c->tries > most_changes) {
+    return shared_.answer(
+        std::move(c->done),
+        order_outcome(unknown{written_again_and_again(c->id, shared_.servers.present())}));
+  }
+  shared_.fetch(c->which, shared_.spec(c->which).name, c->deadline, [this, c](const auto& first) {
+    first ? write(c)
+          : shared_.answer(std::move(c->done), order_outcome(unknown{first.error().why}));
+  });
+}
+
+void orders::write(const change_ptr& c) {
+  const std::string& name = shared_.spec(c->which).name;
+  const std::string annotation = std::string(order_annotations) + c->id;
+  const lease_object* const first = shared_.seen(c->which).lease(name);
+  const bool is_there = first != nullptr && first->notes.contains(annotation);
+  const decision after =
+      c->decide(is_there ? std::optional(first->note(annotation)) : std::nullopt);
+  if (!after) return shared_.answer(std::move(c->done), after.error());
+  shared_.write(c->which, name, first, {}, {{annotation, *after}}, c->deadline,
+                [this, c](const std::expected<written_lease, call_failure>& what) {
+                  if (what) return shared_.answer(std::move(c->done), done_if(true));
+                  const error_meaning why = what.error().meaning;
+                  if (why == error_meaning::conflict || why == error_meaning::missing) {
+                    return look(c);
+                  }
+                  shared_.answer(std::move(c->done), order_outcome(unknown{what.error().why}));
+                });
 }
 
 }  // namespace tenure::stores::kubernetes

@@ -26,7 +26,7 @@ void releases::release(core::election_index which, core::version version,
   a->done = std::move(done);
   // A caller that names no term leaves no record.
   if (version != core::no_version) {
-    a->note = release_record_text(version, shared_.self.identity, how);
+    a->how = how;
   }
   shared_.let_go_of_lost(which);
   const auto own = shared_.seen(which).find_own();
@@ -55,22 +55,26 @@ void releases::give_up(const attempt_ptr& a, const slot_holder& own) {
   const lease_object& lease =
       *shared_.seen(a->which).lease(slot_name(shared_.spec(a->which).name, own.slot));
   if (!a->last.moves_on_to(lease.name, &lease)) return finish(a, shared_.stale_reply(lease.name));
+  std::string note;
+  if (a->how) {
+    a->how->clean = a->how->clean && shared_.seen(a->which).vouches(own.slot, own.version);
+    note = release_record_text(a->version, shared_.self.identity, *a->how);
+  }
   const std::int64_t now_ms = shared_.with.wall_ms();
   const spec_change spec{.holder = "",
                          .duration_s = released_for_s,
                          .acquired_ms = now_ms,
                          .renewed_ms = renewal_time(now_ms, lease.renewed_ms)};
-  shared_.change(
-      a->which, lease, spec,
-      notes_of_released_term(shared_.self, lease, own.version, *spec.renewed_ms, a->note),
-      a->deadline, [this, a](const std::expected<written_lease, call_failure>& what) {
-        if (what) return finish(a, released{});
-        const error_meaning why = what.error().meaning;
-        if (why == error_meaning::conflict || why == error_meaning::missing) {
-          return look(a);
-        }
-        finish(a, unknown{what.error().why});
-      });
+  shared_.change(a->which, lease, spec,
+                 notes_of_released_term(shared_.self, lease, own.version, *spec.renewed_ms, note),
+                 a->deadline, [this, a](const std::expected<written_lease, call_failure>& what) {
+                   if (what) return finish(a, released{});
+                   const error_meaning why = what.error().meaning;
+                   if (why == error_meaning::conflict || why == error_meaning::missing) {
+                     return look(a);
+                   }
+                   finish(a, unknown{what.error().why});
+                 });
 }
 
 void releases::finish(const attempt_ptr& a, release_outcome outcome) {

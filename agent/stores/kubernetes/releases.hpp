@@ -23,7 +23,7 @@ class releases {
   struct attempt {
     core::election_index which{};
     core::version version = core::no_version;
-    std::string note;  ///< empty: none
+    std::optional<release_details> how{};  ///< nothing: no record is left
     core::time_point deadline{};
     handler<release_outcome> done;
     int tries = 0;

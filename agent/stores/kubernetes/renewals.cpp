@@ -13,6 +13,10 @@ namespace {
 /// How often one renewal writes a Lease that others write, too.
 constexpr int most_renewals = 5;
 
+/// How long a loss waits for the answers of other terms, most of which are there by then. Short, as
+/// somebody else may hold what was lost.
+constexpr core::duration loss_patience = std::chrono::milliseconds(100);
+
 /// When each of several terms must be renewed. The caller counts all as unknown at its deadline, so
 /// one that is not answered must not keep the others until then.
 core::time_point deadline_of_each(core::time_point now, core::time_point deadline,
@@ -56,13 +60,24 @@ void renewals::renew_one(const turn_ptr& t, const core::renewal_item& item, int 
   if (!t->last[core::place(item.which)].moves_on_to(lease->name, lease)) {
     return fail(t, item, shared_.stale_reply(lease->name).why);
   }
-  spec_change spec{.renewed_ms = renewal_time(shared_.with.wall_ms(), lease->renewed_ms)};
-  if (shared_.held(item.which)->is_renewed) spec.duration_s = shared_.ttl_s();
+  const held_term& held = *shared_.held(item.which);
+  const std::int64_t renewed_ms =
+      renewal_time(shared_.with.wall_ms(), std::max(lease->renewed_ms, held.newest_renewal_ms));
+  spec_change spec{.renewed_ms = renewed_ms};
+  if (held.is_renewed) spec.duration_s = shared_.ttl_s();
   note_change notes = notes_of_term(shared_.self, *lease, item.version);
   if (lease->note(term_annotation) == *notes.find(term_annotation)->second) notes.clear();
+  if (held.slot == 0) {
+    for (auto& order : shared_.seen(item.which).finished_orders(shared_.loop.now())) {
+      notes.emplace(std::move(order), std::nullopt);
+    }
+  }
   shared_.change(
       item.which, *lease, spec, notes, t->deadline,
-      [this, t, item, tries](const std::expected<written_lease, call_failure>& what) {
+      [this, t, item, tries, renewed_ms](const std::expected<written_lease, call_failure>& what) {
+        if (auto& own = shared_.held(item.which); what && own && own->version == item.version) {
+          own->newest_renewal_ms = std::max(own->newest_renewal_ms, renewed_ms);
+        }
         if (what) {
           t->so_far.sent_at = std::min(t->so_far.sent_at, what->sent_at);
           t->renewed.push_back(item);
@@ -115,21 +130,42 @@ void renewals::fail(const turn_ptr& t, const core::renewal_item& item, std::stri
   ended(t);
 }
 
-/// The outcome of one term is known.
+/// The outcome of one term is known. A loss is told soon, whether the others are answered or not.
 void renewals::ended(const turn_ptr& t) {
-  if (--t->under_way > 0) return;
+  --t->under_way;
+  if (t->over) return;
+  if (t->under_way == 0) return finish(t);
+  if (t->so_far.lost.empty() || t->patience) return;
+  t->patience.emplace(shared_.loop);
+  t->patience->after(loss_patience, shared_.guarded([this, noted = std::weak_ptr(t)] {
+    if (const turn_ptr there = noted.lock()) finish(there);
+  }));
+}
+
+/// Answers for each term; one that has not been answered for may not be renewed.
+void renewals::finish(const turn_ptr& t) {
+  if (std::exchange(t->over, true)) return;
+  if (t->patience) t->patience->cancel();
   renewal& all = t->so_far;
+  for (const core::renewal_item& item : t->items) {
+    const auto is_this = [&](const auto& one) { return one.which == item.which; };
+    if (std::ranges::any_of(t->renewed, is_this)) {
+      auto& held = shared_.held(item.which);
+      if (held && held->version == item.version) held->is_renewed = true;
+    } else if (std::ranges::none_of(all.lost, is_this) &&
+               std::ranges::none_of(all.unanswered, is_this)) {
+      all.unanswered.push_back(
+          {.which = item.which,
+           .why = "another term's loss was told before the rest was answered"});
+    }
+  }
   if (!all.unanswered.empty() && all.unanswered.size() == t->items.size()) {
     return shared_.answer(std::move(t->done),
                           renew_outcome(unknown{std::move(all.unanswered.front().why)}));
   }
-  for (const core::renewal_item& item : t->renewed) {
-    auto& held = shared_.held(item.which);
-    if (held && held->version == item.version) held->is_renewed = true;
-  }
   std::ranges::sort(all.lost, {}, &core::renewal_loss::which);
   std::ranges::sort(all.unanswered, {}, &unanswered_renewal::which);
-  // All terms are lost, so this does not matter.
+  // Nothing is renewed, so this does not matter.
   if (all.sent_at == core::never) all.sent_at = shared_.loop.now();
   shared_.answer(std::move(t->done), renew_outcome(std::move(all)));
 }

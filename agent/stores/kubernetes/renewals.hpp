@@ -13,7 +13,8 @@ namespace tenure::stores::kubernetes {
 /// renewal that succeeds shows that nobody else has held since the last one. A Lease that somebody
 /// has written is read: only what is still our term is renewed.
 ///
-/// A term whose write fails is unanswered, and the others are renewed.
+/// A term whose write fails is unanswered, and the others are renewed. A loss is told at once, even
+/// if others have no answer yet.
 ///
 /// A Lease that lasts longer than our ttl is shortened by the second renewal of a term, see
 /// `held_term::is_renewed`.
@@ -35,6 +36,8 @@ class renewals {
     std::size_t under_way = 0;  ///< terms whose outcome has not come yet
     std::vector<core::renewal_item> renewed{};
     std::map<std::size_t, reliance> last{};  ///< by election
+    bool over = false;                       ///< it has been answered
+    std::optional<base::timer> patience{};   ///< a loss waits so long for the answers of others
   };
   using turn_ptr = std::shared_ptr<turn>;
 
@@ -43,6 +46,7 @@ class renewals {
   void lose(const turn_ptr& t, const core::renewal_item& item);
   void fail(const turn_ptr& t, const core::renewal_item& item, std::string why);
   void ended(const turn_ptr& t);
+  void finish(const turn_ptr& t);
   [[nodiscard]] const lease_object* own_lease(const core::renewal_item& item);
 
   shared_state& shared_;

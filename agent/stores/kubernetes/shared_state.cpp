@@ -10,7 +10,7 @@ namespace tenure::stores::kubernetes {
 namespace {
 
 /// An election has at most an acquire, a release, a renewal and a read under way; looks of the
-/// watches, members and orders come on top.
+/// watches and members come on top.
 constexpr std::size_t calls_per_election = 6;
 constexpr std::size_t other_calls = 64;
 
@@ -38,7 +38,7 @@ shared_state::shared_state(base::event_loop& where, const http::http_connector& 
            .name_space = with.name_space.empty() ? "default" : with.name_space},
       path("/apis/coordination.k8s.io/v1/namespaces/" + self.name_space + "/leases"),
       servers(loop, connect, endpoints, with.secure,
-              with.elections.size() * calls_per_election + other_calls, with.hears),
+              with.elections.size() * calls_per_election + other_calls, with.hears, with.sent),
       mirrors(mirrors_of(with, self)),
       watches(loop, servers, mirrors, path, scopes_of(with.elections), with.ttl, on),
       ttl_s_(std::chrono::ceil<std::chrono::seconds>(with.ttl).count()),
@@ -239,7 +239,7 @@ unknown shared_state::stale_reply(const std::string& name) const {
 }
 
 unknown shared_state::broken_reply(const malformed& what) const {
-  return {servers.present() + ": " + servers.without_token(what.why)};
+  return {servers.present() + ": " + what.why};
 }
 
 }  // namespace tenure::stores::kubernetes

@@ -29,6 +29,9 @@ struct held_term {
   /// that it may be counting on a longer one, of the agent whose term was adopted: the Lease is not
   /// shortened.
   bool is_renewed = false;
+  /// The newest renewTime that we have written. A store that was restored shows an older one, and a
+  /// Go program that has seen ours takes the same second for no renewal.
+  std::int64_t newest_renewal_ms = 0;
 };
 
 /// The state of a Lease on which the last write of a call relied.

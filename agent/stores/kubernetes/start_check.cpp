@@ -28,7 +28,7 @@ void start_check::ask_version(const checking_ptr& all) {
           all->found.server_version = *said;
         } else {
           all->found.warnings.push_back("the version of Kubernetes is unknown: " +
-                                        shared_.servers.without_token(said.error().why));
+                                        said.error().why);
         }
         const bool reached = what || what.error().meaning != error_meaning::unknown;
         if (reached) {

@@ -35,13 +35,6 @@ constexpr core::duration replace_again_after = std::chrono::seconds(2);
 constexpr core::duration least_watch = std::chrono::minutes(10);
 constexpr int ttls_per_watch = 3;
 
-/// What a watch may send: so much at once, which is more than ten thousand elections send at their
-/// start, and so much a second from then on. Each document counts as this many bytes more than it
-/// has.
-constexpr std::int64_t most_at_once = std::int64_t{32} << 20U;
-constexpr std::int64_t most_a_second = std::int64_t{4} << 20U;
-constexpr std::size_t document_bytes = 2048;
-
 /// A part of `most`, at random.
 core::duration up_to(core::duration most, std::uint64_t random_bits) {
   return core::duration(
@@ -84,8 +77,7 @@ watcher::watcher(base::event_loop& on, cluster& through, std::vector<mirror>& mi
       mirrors_(mirrors),
       path_(std::move(path)),
       ttl_(ttl),
-      tell_(std::move(tell)),
-      taken_(most_at_once, most_a_second) {
+      tell_(std::move(tell)) {
   for (scope& one : scopes) all_.push_back(std::make_unique<watched>(loop_, std::move(one)));
 }
 
@@ -174,9 +166,7 @@ void watcher::list(place at, bool missed, std::move_only_function<void(bool is_n
       current(at, [this, at, missed, then = std::move(then)](const reply_or_failure& what) mutable {
         if (!what) return fail(at, what.error());
         const auto all = parse_list(what->body);
-        if (!all)
-          return fail(at,
-                      {.why = cluster_.present() + ": " + cluster_.without_token(all.error().why)});
+        if (!all) return fail(at, {.why = cluster_.present() + ": " + all.error().why});
         const bool is_new = show(at, *all, what->date_ms, missed);
         then(is_new);
       }));
@@ -189,15 +179,13 @@ bool watcher::show(place at, const lease_list& all, std::int64_t date_ms, bool m
   bool is_new = false;
   for (const core::election_index which : one.what.elections) {
     mirror& m = mirrors_[core::place(which)];
-    const core::observation before = m.observe(loop_.now());
+    const std::uint64_t before = m.changes();
     const auto take_all = [&](part its) {
       m.take_all(its, all.items, all.resource_version, loop_.now(), date_ms, missed);
     };
     if (one.what.has_first) take_all(part::first);
     if (one.what.has_others) take_all(part::others);
-    core::observation after = m.observe(loop_.now());
-    after.as_of = before.as_of;
-    is_new = is_new || after != before;
+    is_new = is_new || m.changes() != before;
   }
   return is_new;
 }
@@ -239,15 +227,16 @@ void watcher::confirmed(place at, const lease_stream& which) {
 void watcher::take(place at, lease_stream& from, std::span<const watch_event> events,
                    std::size_t bytes) {
   watched& one = *all_[at];
-  const std::size_t cost = bytes + events.size() * document_bytes;
-  from.pause(taken_.take(loop_.now(), static_cast<std::int64_t>(cost)));
+  from.pause(taken_.take(loop_.now(), bytes, events.size()));
   one.silent_since = loop_.now();
   const auto valid = still_here(at);
   bool has_news = false;
+  std::set<core::election_index> later;
   for (const watch_event& event : events) {
-    if (!take(at, event) || !valid()) return;
+    if (!take(at, event, later) || !valid()) return;
     has_news = has_news || event.what != watch_event::type::bookmark;
   }
+  if (!tell({later.begin(), later.end()}, tell_.changed, at)) return;
   if (!one.successor) replace_later(at);
   if (!has_news) return;
   one.owes = false;
@@ -255,8 +244,9 @@ void watcher::take(place at, lease_stream& from, std::span<const watch_event> ev
   hear(at);
 }
 
-/// False if the stream is over, or all was closed.
-bool watcher::take(place at, const watch_event& what) {
+/// Tells of each change of a slot by itself, and leaves it to the caller to tell of anything else
+/// that came with it: renewals and members. False if the stream is over, or all was closed.
+bool watcher::take(place at, const watch_event& what, std::set<core::election_index>& later) {
   using enum watch_event::type;
   watched& one = *all_[at];
   one.version = std::max(one.version, what.resource_version);
@@ -264,12 +254,18 @@ bool watcher::take(place at, const watch_event& what) {
   for (const core::election_index which : one.what.elections) {
     mirror& m = mirrors_[core::place(which)];
     if (what.what != bookmark && m.has(what.object)) {
+      const bool may_wait = m.is_routine(what.object, what.what == deleted);
       if (what.what == deleted) {
         m.take_away(what.object.name, what.resource_version);
       } else {
         m.take(what.object, loop_.now());
       }
-      news.push_back(which);
+      if (may_wait) {
+        later.insert(which);
+      } else {
+        news.push_back(which);
+        later.erase(which);
+      }
     }
     if (one.what.has_first) m.reach(part::first, what.resource_version);
     if (one.what.has_others) m.reach(part::others, what.resource_version);

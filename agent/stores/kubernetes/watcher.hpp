@@ -3,16 +3,17 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/event_loop.hpp"
 #include "core/lease_group.hpp"
-#include "core/token_bucket.hpp"
 #include "stores/kubernetes/cluster.hpp"
 #include "stores/kubernetes/lease_stream.hpp"
 #include "stores/kubernetes/mirror.hpp"
+#include "stores/watch_budget.hpp"
 
 namespace tenure::stores::kubernetes {
 
@@ -36,7 +37,7 @@ std::vector<scope> scopes_of(const std::vector<settings::election>& elections);
 /// so the watcher lists again when the stream has shown no change for 5/12 of `ttl`. If that list
 /// had something new, and the stream does not show it until the next one is due, the stream is
 /// opened again. A holder renews more often, so an idle standby asks nothing; a stream that shows
-/// no slots, but only members and orders, is looked after every 30 s.
+/// no slots, but only members, is looked after every 30 s.
 ///
 /// After a break, holders may have renewed without being seen, and a restored backup may show the
 /// state before that: so each Lease counts anew from the list that follows. That must not happen
@@ -53,7 +54,7 @@ class watcher {
     std::function<void(core::election_index)> changed;  ///< its mirror may show something new
     std::function<void(core::election_index)> live;     ///< its mirror is followed again
     /// An attempt to list or watch has failed, and why: the mirrors of these are not followed. None
-    /// of them: it was about members and orders only.
+    /// of them: it was about members only.
     std::function<void(const std::vector<core::election_index>&, const call_failure&)> broken;
     std::function<void()>
         heard;  ///< the mirrors show what Kubernetes holds as of now; may be empty
@@ -111,7 +112,7 @@ class watcher {
   void ended(place at, const lease_stream& which, const call_failure& why);
   void confirmed(place at);
   void take(place at, lease_stream& from, std::span<const watch_event> events, std::size_t bytes);
-  bool take(place at, const watch_event& what);
+  bool take(place at, const watch_event& what, std::set<core::election_index>& later);
   void replace_later(place at);
   void replace(place at);
   void successor_confirmed(place at);
@@ -137,7 +138,7 @@ class watcher {
   std::string path_;
   core::duration ttl_;
   handlers tell_;
-  core::token_bucket taken_;  ///< what streams may send, see `take`
+  watch_budget taken_;  ///< what streams may send, see `take`
   std::vector<std::unique_ptr<watched>> all_;
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };

@@ -81,4 +81,15 @@ std::optional<core::left_order> parse_order(std::string id, std::string_view tex
   return out.reply ? std::optional(std::move(out)) : std::nullopt;
 }
 
+bool is_text_of(std::string_view text, const core::left_order& what) {
+  auto there = parse_order(what.id, text);
+  if (!there) return false;
+  there->reply = what.reply;
+  return *there == what;
+}
+
+std::string written_again_and_again(const std::string& id, const std::string& where) {
+  return "the order " + id + " was written again and again at " + where;
+}
+
 }  // namespace tenure::stores

@@ -18,4 +18,11 @@ std::string order_text(const core::left_order& what, const std::string& by = {})
 /// key.
 std::optional<core::left_order> parse_order(std::string id, std::string_view text);
 
+/// True if `text` is this order, answered or not: a request that leaves it may be carried out again
+/// after the answer, because its first reply was lost.
+bool is_text_of(std::string_view text, const core::left_order& what);
+
+/// Why it is not known whether an order was dropped that was written each time after it was read.
+std::string written_again_and_again(const std::string& id, const std::string& where);
+
 }  // namespace tenure::stores

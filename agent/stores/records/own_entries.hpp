@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "core/vocabulary.hpp"
@@ -24,6 +25,14 @@ class own_entries {
 
   /// What else is written beside that is new.
   void renew(std::size_t election) { all_[election].is_new = true; }
+
+  /// Another run has our identity, and is to see that we live.
+  void answer(std::size_t election) {
+    ++all_[election].answers;
+    renew(election);
+  }
+  /// How often we have answered.
+  [[nodiscard]] std::uint64_t answers(std::size_t election) const { return all_[election].answers; }
 
   [[nodiscard]] const core::readiness& says(std::size_t election) const {
     return all_[election].says;
@@ -55,6 +64,7 @@ class own_entries {
  private:
   struct entry {
     core::readiness says{};
+    std::uint64_t answers = 0;
     bool is_new = false;
   };
 

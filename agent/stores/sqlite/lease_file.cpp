@@ -159,13 +159,6 @@ order_outcome lease_file::drop_order(core::election_index which, const std::stri
   });
 }
 
-agree_outcome lease_file::agree(core::election_index which, const agreement_change& change,
-                                core::time_point deadline) {
-  return asked(deadline, [&](lease_table& table) {
-    return table.agree(subject_of(which), change, until(deadline));
-  });
-}
-
 std::expected<std::vector<looked>, unknown> lease_file::read(
     std::span<const core::election_index> which, core::time_point deadline) {
   auto outcome = with_table(deadline, [&](lease_table& table) {

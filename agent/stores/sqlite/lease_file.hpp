@@ -44,8 +44,6 @@ class lease_file {
                              const core::order_reply& reply, core::time_point deadline);
   order_outcome drop_order(core::election_index which, const std::string& id,
                            core::time_point deadline);
-  agree_outcome agree(core::election_index which, const agreement_change& change,
-                      core::time_point deadline);
   std::expected<std::vector<looked>, unknown> read(std::span<const core::election_index> which,
                                                    core::time_point deadline);
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/error_text.hpp"
+#include "base/exposed_directory.hpp"
 #include "base/mount_point.hpp"
 #include "base/trusted_open.hpp"
 #include "stores/sqlite/filesystem_check.hpp"
@@ -133,12 +134,7 @@ std::expected<void, std::string> check_directory(const std::string& path) {
     return cannot_use(path, "the directory " + directory +
                                 " does not exist; create it, or mount the volume there");
   }
-  if (!ours && ours.error().why == base::flaw::kind::mode) {
-    return cannot_use(path, "every user can write to the directory " + directory +
-                                " and put links in the place of SQLite's files; make a directory "
-                                "in it that belongs to user " +
-                                std::to_string(::geteuid()) + " alone, and put the file there");
-  }
+  if (std::string why = base::why_exposed(directory); !why.empty()) return cannot_use(path, why);
   if (!ours && ours.error().why == base::flaw::kind::owner) {
     return cannot_use(path, "the directory " + directory + " belongs to user " +
                                 std::to_string(ours.error().about.st_uid) +

@@ -213,12 +213,13 @@ acquire_outcome lease_table::acquire(const subject& what, core::version above, p
       return;
     }
     if (own != live.end()) live.erase(own);
+    // The number of slots is that of the first one to hold while nobody else does.
     const std::uint32_t agreed = agreed_slots(what);
-    if (agreed == 0) store_agreement_.run(what.election, std::int64_t{what.slots});
-    const bool agrees = agreed == 0 || agreed == what.slots;
-    if (!agrees || live.size() >= what.slots || now < grants_from()) {
+    const bool may_count = agreed == 0 || agreed == what.slots || live.empty();
+    if (!may_count || live.size() >= what.slots || now < grants_from()) {
       outcome = refusal{observe(what, live, places_->find(what.election), now)};
     } else {
+      if (agreed != what.slots) store_agreement_.run(what.election, std::int64_t{what.slots});
       outcome = take(what, above, live, now);
     }
   });
@@ -407,12 +408,13 @@ std::expected<std::vector<looked>, unknown> lease_table::read(std::span<const su
 
 order_outcome lease_table::leave_order(const subject& what, const core::left_order& order,
                                        patience waiting) {
+  order_written outcome;
   auto failure = transact(access::write, "leave an order", waiting, [&] {
     const core::time_point now = self_.clock();
-    orders_->leave(what.election, order, now, now + order_stays);
+    outcome.done = orders_->leave(what.election, order, now, now + order_stays);
   });
   if (failure) return std::move(*failure);
-  return order_written{};
+  return outcome;
 }
 
 order_outcome lease_table::answer_order(const subject& what, const std::string& id,
@@ -430,34 +432,6 @@ order_outcome lease_table::drop_order(const subject& what, const std::string& id
   order_written outcome;
   auto failure = transact(access::write, "drop an order", waiting,
                           [&] { outcome = orders_->drop(what.election, id); });
-  if (failure) return std::move(*failure);
-  return outcome;
-}
-
-agree_outcome lease_table::agree(const subject& what, const agreement_change& change,
-                                 patience waiting) {
-  if (change.accept_versions) {
-    return not_agreed{
-        .why =
-            "the versions of a SQLite file go back only if it is lost or replaced while no "
-            "member runs, and then members take them as they are",
-        .action =
-            "leave that out, it is for a restored etcd, Consul or Kubernetes; to raise the "
-            "versions, end all members and say: sqlite3 FILE \"UPDATE election SET version "
-            "= N WHERE name = '" +
-            std::string(what.election) + "'\""};
-  }
-  agree_outcome outcome;
-  auto failure = transact(access::write, "change an election", waiting, [&] {
-    const std::uint32_t slots = change.slots > 0 ? change.slots : slots_of(what);
-    const std::size_t holders = live_rows(what, self_.clock()).size();
-    if (holders > slots) {
-      outcome = too_many_hold(what.election, holders, slots);
-      return;
-    }
-    store_agreement_.run(what.election, std::int64_t{slots});
-    outcome = core::agreement{.slots = slots};
-  });
   if (failure) return std::move(*failure);
   return outcome;
 }

@@ -61,9 +61,9 @@ struct looked {
 /// Table `lease` has a row for every held slot. Table `election` has what outlives those rows: the
 /// newest version, and `held`, the number of grants that were not released cleanly. Table
 /// `place` has the member that comes next (place_table.hpp), and `farewell` the newest release of
-/// each election that named its term; `agreement` the number of slots of each election, as its
-/// first candidate set it; `file` what the database knows of its file (file_history.hpp). Orders
-/// have a table of their own (order_table.hpp).
+/// each election that named its term; `agreement` the number of slots of each election, as it was
+/// set by the last one that took a slot while nobody held; `file` what the database knows of its
+/// file (file_history.hpp). Orders have a table of their own (order_table.hpp).
 ///
 /// A row counts while its boot is the present one and its `expires_ns` lies ahead. A grant removes
 /// the rows that do not count, and nothing else does: a member whose row is still there knows that
@@ -103,8 +103,6 @@ class lease_table {
   order_outcome answer_order(const subject& what, const std::string& id,
                              const core::order_reply& reply, patience waiting);
   order_outcome drop_order(const subject& what, const std::string& id, patience waiting);
-  /// Changes the number of the election's slots, unless more slots than that are held.
-  agree_outcome agree(const subject& what, const agreement_change& change, patience waiting);
   /// Reads all of them at one point of the file's history.
   std::expected<std::vector<looked>, unknown> read(std::span<const subject> what, patience waiting);
 

@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t numbers = 5;
 constexpr std::size_t digits = 20;
 constexpr std::size_t half = numbers * (digits + 1);
+/// A line of its own: earlier releases skip it, and would take a fourth word for an election.
+constexpr std::string_view slots_prefix = "slots ";
 
 /// Reads the rest of a text line by line.
 class line_reader {
@@ -101,9 +103,29 @@ std::optional<member_page> parse_page(std::string_view text) {
   return lines.at_end() ? std::optional(std::move(page)) : std::nullopt;
 }
 
+namespace {
+
+/// `NUMBER ELECTION`, of an election whose readiness comes before.
+void read_slots(std::string_view text, member_words& into) {
+  const std::size_t blank = text.find(' ');
+  if (blank == std::string_view::npos) return;
+  const auto its = into.find(text.substr(blank + 1));
+  const auto slots = base::read_number<std::uint32_t>(text.substr(0, blank));
+  if (its != into.end() && slots) its->second.slots = *slots;
+}
+
+}  // namespace
+
 std::string text_of(const member_words& all) {
   std::string text;
-  for (const auto& [election, says] : all) text += readiness_text(says) + " " + election + "\n";
+  for (const auto& [election, says] : all) {
+    core::readiness as_before = says;
+    as_before.slots = 0;
+    text += readiness_text(as_before) + " " + election + "\n";
+    if (says.slots > 0) {
+      text.append(slots_prefix).append(std::to_string(says.slots) + " " + election + "\n");
+    }
+  }
   return text;
 }
 
@@ -112,6 +134,10 @@ member_words parse_words(std::string_view text) {
   member_words out;
   line_reader lines(text);
   while (const auto line = lines.next()) {
+    if (line->starts_with(slots_prefix)) {
+      read_slots(line->substr(slots_prefix.size()), out);
+      continue;
+    }
     std::size_t end = 0;
     for (int i = 0; i < blanks_before_the_name && end != std::string_view::npos; ++i) {
       end = line->find(' ', i == 0 ? 0 : end + 1);

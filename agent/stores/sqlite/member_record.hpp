@@ -42,7 +42,8 @@ struct member_page {
 /// file of its own beside the page: earlier releases do not write it, and do not read it.
 using member_words = all_readiness;
 
-/// Lines of `READINESS ELECTION` (readiness_text.hpp).
+/// Lines of `READINESS ELECTION` (readiness_text.hpp), and after each a line `slots N ELECTION`,
+/// which earlier releases do not write.
 std::string text_of(const member_words& all);
 
 /// What can be read of it.

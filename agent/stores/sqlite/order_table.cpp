@@ -32,7 +32,12 @@ order_table::order_table(connection& on, std::string boot_id)
       insert_(on,
               "INSERT INTO member_order (election, id, member, action, version, aside_ns, heir, "
               "state, code, message, advice, boot_id, expires_ns) "
-              "VALUES (?, ?, ?, ?, ?, ?, ?, 'open', '', '', '', ?, ?)"),
+              "VALUES (?, ?, ?, ?, ?, ?, ?, 'open', '', '', '', ?, ?) "
+              // Counts as a change if it is the same order, which stays as it is.
+              "ON CONFLICT (election, id) DO UPDATE SET id = excluded.id "
+              "WHERE member = excluded.member AND action = excluded.action AND "
+              "version = excluded.version AND aside_ns = excluded.aside_ns AND "
+              "heir = excluded.heir"),
       delete_dead_(on, "DELETE FROM member_order WHERE boot_id <> ? OR expires_ns <= ?"),
       answer_(
           on,
@@ -46,14 +51,14 @@ order_table::order_table(connection& on, std::string boot_id)
               "SELECT election, id, member, action, version, aside_ns, heir, state, code, message, "
               "advice FROM member_order WHERE boot_id = ? AND expires_ns > ? ORDER BY id") {}
 
-void order_table::leave(std::string_view election, const core::left_order& what,
+bool order_table::leave(std::string_view election, const core::left_order& what,
                         core::time_point now, core::time_point expires_at) {
   const core::order& wanted = what.wanted;
   delete_dead_.run(boot_id_, column(now));
-  insert_.run(election, what.id, wanted.member, core::name(wanted.what),
-              static_cast<std::int64_t>(core::number(what.version)),
-              wanted.aside ? wanted.aside->count() : no_aside, wanted.heir, boot_id_,
-              column(expires_at));
+  return insert_.run(election, what.id, wanted.member, core::name(wanted.what),
+                     static_cast<std::int64_t>(core::number(what.version)),
+                     wanted.aside ? wanted.aside->count() : no_aside, wanted.heir, boot_id_,
+                     column(expires_at)) == 1;
 }
 
 bool order_table::answer(std::string_view election, const std::string& id,

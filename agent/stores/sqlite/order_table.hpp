@@ -21,7 +21,8 @@ class order_table {
   /// Precondition: the table exists (lease_schema.hpp).
   order_table(connection& on, std::string boot_id);
 
-  void leave(std::string_view election, const core::left_order& what, core::time_point now,
+  /// An order of this id that is there already stays as it is. False if it is another one.
+  bool leave(std::string_view election, const core::left_order& what, core::time_point now,
              core::time_point expires_at);
 
   /// False if the order does not exist, or is answered.

@@ -29,6 +29,16 @@ constexpr core::duration line_patience = std::chrono::seconds(2);
 constexpr std::size_t calls_per_election = 4;
 constexpr std::size_t other_calls = 8 + 64;
 
+not_agreed versions_are_taken_as_they_are() {
+  return {.why =
+              "the versions of a SQLite file go back only if it is lost or replaced while no "
+              "member runs, and then members take them as they are",
+          .action =
+              "leave that out, it is for a restored etcd, Consul or Kubernetes; to raise the "
+              "versions, end all members and say: sqlite3 FILE \"UPDATE election SET version "
+              "= N WHERE name = 'ELECTION'\""};
+}
+
 /// The asynchronous shell: sends calls to one worker thread, brings answers back to the loop, and
 /// looks at the file when it changes.
 class sqlite_store final : public store {
@@ -145,11 +155,12 @@ class sqlite_store final : public store {
                         [=, this] { return file_.drop_order(which, id, deadline); });
   }
 
-  void agree(core::election_index which, agreement_change what, core::time_point deadline,
-             handler<agree_outcome> done) override {
+  void accept_versions(core::election_index which, core::time_point,
+                       handler<agree_outcome> done) override {
     TENURE_CHECK(core::place(which) < watches_.size());
-    call<agree_outcome>("change an election", deadline, job_runner::place::last, std::move(done),
-                        [=, this] { return file_.agree(which, what, deadline); });
+    loop_.post([done = std::move(done), alive = std::weak_ptr(alive_)]() mutable {
+      if (!alive.expired()) done(versions_are_taken_as_they_are());
+    });
   }
 
   void announce(core::election_index which, const core::readiness& says) override {

@@ -27,6 +27,14 @@ injection.variables EXPRESSION: the variables of a policy. EXPRESSION is where t
 - name: user  # -1: not known
   expression: |
     variables.main.?securityContext.?runAsUser.or(variables.spec.?securityContext.?runAsUser).orValue(-1)
+- name: folder  # where agent and guard meet: docs/decisions/0051-the-guards-user-is-who-came-first.md
+  expression: "variables.user < 0 ? '/run/tenure/guard' : '/run/tenure'"
+- name: ports  # that no container has, where the agent could answer probes
+  expression: |
+    [{{ range $i, $_ := until 16 }}{{ if $i }}, {{ end }}{{ add $.port $i }}{{ end }}].filter(
+      port, !variables.all.exists(c, c.?ports.orValue([]).exists(p, p.containerPort == port)))
+- name: port
+  expression: "variables.ports.size() > 0 ? variables.ports[0] : 0"
 - name: settings
   expression: |
     variables.annotations[?'tenure.dev/settings'].orValue('').replace('\t', ' ').replace('\r', ' ').replace('\n', ' ')
@@ -50,9 +58,12 @@ injection.variables EXPRESSION: the variables of a policy. EXPRESSION is where t
     (variables.place < 0 || variables.main.?command.orValue([]).size() < 2 ||
         !variables.main.command[0].endsWith('/tenure') || variables.main.command[1] != 'guard' ? [] :
       ['the command runs under tenure guard already, and there is no sidecar: take out by hand what was added by hand']) +
-    (variables.place < 0 || variables.user >= 0 ? [] :
-      ['the user that the main container runs as is not known here, and the agent has to run as the same one: set ' +
-       'securityContext.runAsUser']) +
+    (variables.place < 0 || variables.user >= 0 || !variables.spec.?shareProcessNamespace.orValue(false) ? [] :
+      ['with shareProcessNamespace a workload can outlive its guard, and only an agent of its user can kill it then; the user that ' +
+       'the main container runs as is not known here: leave it out, or set securityContext.runAsUser']) +
+    (variables.place < 0 || variables.user != 0 ||
+        !variables.main.?securityContext.?runAsNonRoot.or(variables.spec.?securityContext.?runAsNonRoot).orValue(false) ? [] :
+      ['user 0 is root, which runAsNonRoot forbids: give the user that the main container runs as']) +
     (variables.place < 0 || !has(variables.main.livenessProbe) && !has(variables.main.startupProbe) ? [] :
       ['the command does not run on a standby, so its livenessProbe or startupProbe would fail there, and the kubelet would ' +
        'start the container again and again: leave it out, and let the agent check the workload: annotation ' +
@@ -63,7 +74,8 @@ injection.variables EXPRESSION: the variables of a policy. EXPRESSION is where t
     (variables.place < 0 || !has(variables.main.lifecycle) || !has(variables.main.lifecycle.postStart) ? [] :
       ['postStart would run when the container starts, on a standby too: do what it does in the command']) +
     (!variables.spec.?hostPID.orValue(false) ? [] :
-      ['with hostPID, what the guard has started would outlive the guard: leave hostPID out']) +
+      ['with hostPID, what the guard has started would outlive the guard, and be in the view of every pod of the node: ' +
+       'leave hostPID out']) +
     (variables.spec.?os.?name.orValue('') != 'windows' &&
         variables.spec.?nodeSelector[?'kubernetes.io/os'].orValue('') != 'windows' ? [] :
       ['this pod is for Windows: Tenure runs on Linux only']) +
@@ -79,10 +91,9 @@ injection.variables EXPRESSION: the variables of a policy. EXPRESSION is where t
     (variables.place < 0 || !variables.main.?volumeMounts.orValue([]).exists(
         m, (m.mountPath + '/').startsWith('/tenure-bin/') || (m.mountPath + '/').startsWith('/run/tenure/')) ? [] :
       ['a volume is mounted at /tenure-bin or /run/tenure, which Tenure uses: mount it elsewhere']) +
-    (!variables.all.exists(c, c.?ports.orValue([]).exists(
-        p, p.containerPort == {{ .port }} || p.?name.orValue('') == 'tenure-probe')) ? [] :
-      ['a container has port {{ .port }}, where the agent would answer probes, or the name tenure-probe: set probePort of the ' +
-       'chart tenure-injection, or use tenure inject --probe-listen']) +
+    (variables.ports.size() > 0 ? [] :
+      ['containers have all ports from {{ .port }} to {{ add .port 15 }}, where the agent could answer probes: set probePort of the ' +
+       'chart tenure-injection']) +
     (variables.settings.all(word, word.startsWith('--')) ? [] :
       ['the annotation tenure.dev/settings is for words such as --ttl=6s, with spaces between them']) +
     (!variables.settings.exists(word, word in ['--traffic=label', '--traffic=gate'] ||
@@ -105,12 +116,33 @@ injection.variables EXPRESSION: the variables of a policy. EXPRESSION is where t
 {{- end -}}
 {{- end -}}
 
-{{/* injection.text VALUE: as it was written; Helm keeps 20000000 as 2e+07. */}}
-{{- define "injection.text" -}}
-{{- if and (kindIs "float64" .) (eq (floor .) .) -}}{{ int64 . }}{{- else -}}{{ . }}{{- end -}}
+{{/* injection.fill: for each file, before it reads a value. */}}
+{{- define "injection.fill" -}}
+{{- include "tenure.fill" (list .Values (include "injection.defaults" . | fromYaml)) -}}
+{{- include "tenure.is_enabled" .Values -}}
+{{- $given := dict -}}
+{{- range $key, $value := .Values.settings -}}
+{{- if not (kindIs "invalid" $value) -}}{{- $_ := set $given $key $value -}}{{- end -}}
+{{- end -}}
+{{- $_ := set .Values "settings" $given -}}
+{{- $all := merge (dict "store" "kubernetes" "probe_listen" (printf "0.0.0.0:%d" (int .Values.probePort))) $given -}}
+{{- $refused := dict "probe_listen" "another value of the chart says this already: probePort"
+    "observe" "a pod that only watches is never active; leave it out" -}}
+{{- range list "store" "endpoint" "guard_dir" "guard_uid" "runtime_dir" "target_executable" "target_command_line" "target_pid_file"
+    "while_standby" "on_gain" "gain_signal" "stop_exit_code" "kubeconfig" "kube_context" "ca_file" "certificate_file" "key_file"
+    "server_name" "token_file" -}}
+{{- $_ := set $refused . "the policy decides this; leave it out" -}}
+{{- end -}}
+{{- range list "election" "identity" "pod_name" "pod_namespace" "pod_uid" "pod_node" "pod_address" -}}
+{{- $_ := set $refused . "each pod has its own; leave it out" -}}
+{{- end -}}
+{{- if has (get $given "traffic") (list "label" "gate") -}}
+{{- $_ := set $refused "traffic" "needs a label on the pods, which the policy does not write; use endpoints, or the chart tenure-library" -}}
+{{- end -}}
+{{- include "tenure.check_settings" (dict "path" "settings" "given" $given "all" $all "paths" (dict "probe_listen" "probePort")
+    "refused" $refused "mode" "guard") -}}
 {{- end -}}
 
 {{- define "injection.image" -}}
-{{- $image := .Values.image -}}
-{{ $image.repository }}{{ if $image.digest }}@{{ $image.digest }}{{ else }}:{{ include "injection.text" ($image.tag | default .Chart.AppVersion) }}{{ end }}
+{{- include "tenure.image_name" (list "image" .Values.image .Chart.AppVersion) -}}
 {{- end -}}

@@ -37,16 +37,48 @@
 {{- $_ = set $all "password_file" "/etc/tenure/store/password" -}}
 {{- end -}}
 {{- if $store.tokenSecret.name -}}{{- $_ := set $all "token_file" "/etc/tenure/store/token" -}}{{- end -}}
+{{- $given := dict -}}
 {{- range $key, $value := .values.settings -}}
-{{- if hasKey $all $key -}}
-{{- fail (printf "tenure.settings.%s: another value of the chart says this already" $key) -}}
+{{- if not (kindIs "invalid" $value) -}}{{- $_ := set $given $key $value -}}{{- end -}}
 {{- end -}}
-{{- $_ := set $all $key $value -}}
-{{- end -}}
+{{- include "tenure.check_own_settings" (list . $given $all) -}}
+{{- $all = merge $all $given -}}
 {{- /* Helm reads `off` as false. */ -}}
 {{- if eq (get $all "runtime_dir" | toString) "false" -}}{{- $_ := set $all "runtime_dir" "off" -}}{{- end -}}
 {{- if not (hasKey $all "runtime_dir") -}}{{- $_ := set $all "runtime_dir" "/run/tenure/agent" -}}{{- end -}}
 {{- toYaml $all -}}
+{{- end -}}
+
+{{/* tenure.check_own_settings (list IT GIVEN ALL): with what the agent has as arguments, too. */}}
+{{- define "tenure.check_own_settings" -}}
+{{- $it := index . 0 -}}
+{{- $values := $it.values -}}
+{{- $paths := dict "ttl" "tenure.ttl" "drain" "tenure.drain" "stop_signal" "tenure.stopSignal" "log_format" "tenure.log.format"
+    "log_level" "tenure.log.level" "slots" "tenure.slots" "probe_listen" "tenure.probePort" "peer_listen" "tenure.peerPort"
+    "events" "tenure.events" "traffic" "tenure.traffic.way" "traffic_slice" "tenure.traffic" "store" "tenure.store.kind"
+    "endpoint" "tenure.store.endpoints" "election" "tenure.election" "ca_file" "tenure.store.tls" "certificate_file"
+    "tenure.store.tls" "key_file" "tenure.store.tls" "server_name" "tenure.store.tls.serverName" "user" "tenure.store.user"
+    "password_file" "tenure.store.passwordSecret" "token_file" "tenure.store.tokenSecret" "stop_exit_code" "tenure.stop.exitCode"
+    "target_executable" "tenure.stop.signal" "target_command_line" "tenure.stop.signal" "target_pid_file" "tenure.stop.signal"
+    "while_standby" "tenure.stop.signal.whileStandby" "on_gain" "tenure.stop.signal.gainSignal"
+    "gain_signal" "tenure.stop.signal.gainSignal" "guard_dir" "tenure.stop.mode" "guard_uid" "tenure.stop.mode" -}}
+{{- $all := merge (dict "while_standby" $values.stop.signal.whileStandby) (index . 2) (index . 1) -}}
+{{- if eq $it.mode "exit-code" -}}
+{{- $_ := set $paths "kill_budget" "tenure.stop.exitCode.killBudget" -}}
+{{- $_ = set $all "kill_budget" $values.stop.exitCode.killBudget -}}
+{{- end -}}
+{{- $refused := dict "observe" "a pod that only watches is never active; leave it out" -}}
+{{- range $key, $path := $paths -}}
+{{- $_ := set $refused $key (printf "another value of the chart says this already: %s" $path) -}}
+{{- end -}}
+{{- range list "identity" "pod_name" "pod_namespace" "pod_uid" "pod_node" "pod_address" -}}
+{{- $_ := set $refused . "each pod has its own; leave it out" -}}
+{{- end -}}
+{{- range list "kubeconfig" "kube_context" -}}
+{{- $_ := set $refused . "a pod has the API server, the CA and the token of its own; leave it out" -}}
+{{- end -}}
+{{- include "tenure.check_settings" (dict "path" "tenure.settings" "given" (index . 1) "all" $all "paths" $paths
+    "refused" $refused "mode" $it.mode) -}}
 {{- end -}}
 
 {{/*
@@ -55,12 +87,8 @@ was made with, also if its agent is started again in the middle of a roll-out, a
 */}}
 {{- define "tenure.env" -}}
 {{- range $key, $value := .settings }}
-{{- $words := list }}
-{{- range kindIs "slice" $value | ternary $value (list $value) }}
-{{- $words = append $words (include "tenure.text" .) }}
-{{- end }}
 - name: TENURE_{{ upper $key }}
-  value: {{ join "," $words | quote }}
+  value: {{ include "tenure.variable" $value | quote }}
 {{- end }}
 - {name: TENURE_POD_NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
 - {name: TENURE_POD_UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}
@@ -68,14 +96,17 @@ was made with, also if its agent is started again in the middle of a roll-out, a
 - {name: TENURE_POD_ADDRESS, valueFrom: {fieldRef: {fieldPath: status.podIPs}}}
 {{- end -}}
 
-{{- define "tenure.image" -}}
-{{- $image := .values.image -}}
-{{- include "tenure.image_name" (list $image.repository ($image.tag | default .root.Subcharts.tenure.Chart.AppVersion) $image.digest) -}}
+{{/* tenure.variable: the value of a setting as that of a variable. */}}
+{{- define "tenure.variable" -}}
+{{- $words := list -}}
+{{- range kindIs "slice" . | ternary . (list .) -}}
+{{- $words = append $words (include "tenure.text" .) -}}
+{{- end -}}
+{{- join "," $words -}}
 {{- end -}}
 
-{{/* tenure.image_name (list REPOSITORY TAG DIGEST): `--set image.tag=7` is a number. */}}
-{{- define "tenure.image_name" -}}
-{{ index . 0 }}{{ if index . 2 }}@{{ index . 2 }}{{ else }}:{{ include "tenure.text" (index . 1) }}{{ end }}
+{{- define "tenure.image" -}}
+{{- include "tenure.image_name" (list "tenure.image" .values.image .root.Subcharts.tenure.Chart.AppVersion) -}}
 {{- end -}}
 
 {{/* tenure.security: what Pod Security "restricted" asks of a container, and the user of the main container. */}}
@@ -83,25 +114,49 @@ was made with, also if its agent is started again in the middle of a roll-out, a
 readOnlyRootFilesystem: true
 allowPrivilegeEscalation: false
 capabilities: {drop: [ALL]}
-{{- $own := (index .workload.spec.template.spec.containers (int .place)).securityContext | default dict }}
+seccompProfile: {type: RuntimeDefault}
+{{- $pod := .workload.spec.template.spec }}
+{{- $own := (index $pod.containers (int .place)).securityContext | default dict }}
 {{- range $key := list "runAsUser" "runAsGroup" }}
 {{- if hasKey $own $key }}
 {{ $key }}: {{ get $own $key | int64 }}
 {{- end }}
 {{- end }}
+{{- $user := get (hasKey $own "runAsUser" | ternary $own ($pod.securityContext | default dict)) "runAsUser" }}
+{{- if ne (toString $user) "0" }}
+runAsNonRoot: true
+{{- end }}
+{{- end -}}
+
+{{/* tenure.user_is_unknown: not empty if the main container runs as the user of its image. */}}
+{{- define "tenure.user_is_unknown" -}}
+{{- $pod := .workload.spec.template.spec -}}
+{{- $own := (index $pod.containers (int .place)).securityContext | default dict -}}
+{{- if not (or (hasKey $own "runAsUser") (hasKey ($pod.securityContext | default dict) "runAsUser")) -}}true{{- end -}}
+{{- end -}}
+
+{{/* tenure.guard_dir: where agent and guard meet; what `tenure inject` adds, too (agent/manifest/sidecar.cpp). */}}
+{{- define "tenure.guard_dir" -}}
+/run/tenure{{ if include "tenure.user_is_unknown" . }}/guard{{ end }}
 {{- end -}}
 
 {{- define "tenure.installer" -}}
+{{- $makes_place := and (hasPrefix "guard" .mode) (include "tenure.user_is_unknown" .) -}}
 name: tenure-install
 image: {{ include "tenure.image" . }}
 {{- with .values.image.pullPolicy }}
 imagePullPolicy: {{ . }}
 {{- end }}
-args: [install, /tenure-bin]
+args: [install, /tenure-bin{{ if $makes_place }}, --guard-dir={{ include "tenure.guard_dir" . }}{{ end }}]
+resources:
+  {{- toYaml .values.resources | nindent 2 }}
 securityContext:
   {{- include "tenure.security" . | nindent 2 }}
 volumeMounts:
   - {name: tenure-bin, mountPath: /tenure-bin}
+  {{- if $makes_place }}
+  - {{ include "tenure.run_mount" . }}
+  {{- end }}
 {{- end -}}
 
 {{/* tenure.startup_probe: a standby is alive, too; with `exit-code` it holds the main container back. */}}
@@ -155,7 +210,7 @@ volumeMounts:
 {{- define "tenure.args" -}}
 - agent
 {{- if hasPrefix "guard" .mode }}
-- --guard-dir=/run/tenure
+- --guard-dir={{ include "tenure.guard_dir" . }}
 {{- end }}
 {{- if eq .mode "exit-code" }}
 - --stop-exit-code={{ .values.stop.exitCode.status | int }}

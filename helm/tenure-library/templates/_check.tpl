@@ -62,17 +62,16 @@
 {{- if and $wraps (or .main.livenessProbe .main.startupProbe) -}}
 {{- fail (printf "container %q: with tenure.stop.mode %s its command does not run on a standby, so livenessProbe and startupProbe would fail there; use tenure.settings.health_http, health_command or health_file (docs/health.md)" .main.name .mode) -}}
 {{- end -}}
-{{- if and (ne .mode "exec") (ne .mode "exit-code") -}}
-{{- $pod := .pod.securityContext | default dict -}}
-{{- $own := .main.securityContext | default dict -}}
-{{- if not (or (hasKey $own "runAsUser") (hasKey $pod "runAsUser")) -}}
-{{- fail (printf "container %q: give it or the pod a securityContext.runAsUser, which Tenure's container then has, too: they trust each other by that" .main.name) -}}
-{{- end -}}
-{{- end -}}
+{{- if include "tenure.user_is_unknown" . -}}
 {{- if eq .mode "signal" -}}
-{{- if .pod.hostPID -}}
-{{- fail "hostPID: with tenure.stop.mode signal, Tenure would look for the workload among all processes of the node" -}}
+{{- fail (printf "container %q: give it or the pod a securityContext.runAsUser, which Tenure's container then has, too: it may signal no other user's processes" .main.name) -}}
 {{- end -}}
+{{- if and (hasPrefix "guard" .mode) .pod.shareProcessNamespace -}}
+{{- fail (printf "container %q: with shareProcessNamespace a workload can outlive its guard, and only an agent of its user can kill it then; leave it out, or set securityContext.runAsUser" .main.name) -}}
+{{- end -}}
+{{- end -}}
+{{- include "tenure.check_pod" . -}}
+{{- if eq .mode "signal" -}}
 {{- $signal := .values.stop.signal -}}
 {{- if not (or $signal.executable $signal.commandLine $signal.pidFile .main.command .main.args) -}}
 {{- fail (printf "tenure.stop.signal: container %q has no command; say how to find it: executable, commandLine or pidFile" .main.name) -}}
@@ -81,9 +80,43 @@
 {{- fail "tenure.stop.signal: give one of executable, commandLine and pidFile" -}}
 {{- end -}}
 {{- end -}}
+{{- end -}}
+
+{{/* tenure.check_pod: what `tenure inject` and the chart tenure-injection refuse, too, in the same words. */}}
+{{- define "tenure.check_pod" -}}
+{{- if and .pod.hostPID (ne .mode "exit-code") -}}
+{{- fail "hostPID: with hostPID, what the guard has started would outlive the guard, and be in the view of every pod of the node; leave hostPID out" -}}
+{{- end -}}
+{{- if or (eq ((.pod.os | default dict).name | toString) "windows") (eq (get (.pod.nodeSelector | default dict) "kubernetes.io/os" | toString) "windows") -}}
+{{- fail "this pod is for Windows; Tenure runs on Linux only" -}}
+{{- end -}}
+{{- $wraps := has .mode (list "guard" "guard-plain" "exec") -}}
+{{- if and $wraps (hasKey (.main.lifecycle | default dict) "postStart") -}}
+{{- fail (printf "container %q: postStart would run when the container starts, on a standby too; do what it does in the command" .main.name) -}}
+{{- end -}}
+{{- $command := .main.command | default list -}}
+{{- if and (gt (len $command) 1) (regexMatch "(^|/)tenure$" (first $command | toString)) (has (index $command 1) (list "guard" "exec")) -}}
+{{- fail (printf "container %q: the command runs under Tenure already; give the command of the workload alone" .main.name) -}}
+{{- end -}}
 {{- range concat .pod.containers (.pod.initContainers | default list) -}}
 {{- if has .name (list "tenure" "tenure-install") -}}
 {{- fail (printf "container %q: this name is for Tenure's own container" .name) -}}
+{{- end -}}
+{{- $name := .name -}}
+{{- range .ports -}}
+{{- if or (eq (int .containerPort) (int $.values.probePort)) (eq (.name | default "") "tenure-probe") -}}
+{{- fail (printf "container %q: the container listens on port %d, where the agent would answer probes; give the agent another one: tenure.probePort" $name (int .containerPort)) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- range .pod.volumes -}}
+{{- if has .name (list "tenure-bin" "tenure-run" "tenure-store") -}}
+{{- fail (printf "volumes: there is a volume %q already; give it another name, this one is Tenure's" .name) -}}
+{{- end -}}
+{{- end -}}
+{{- range .main.volumeMounts -}}
+{{- if regexMatch "^(/tenure-bin|/run/tenure)(/|$)" .mountPath -}}
+{{- fail (printf "container %q: a volume is mounted at %q, which Tenure uses; mount it elsewhere" $.main.name .mountPath) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -8,12 +8,12 @@ metadata:
   {{- include "tenure.labels" . | nindent 2 }}
   {{- with .values.serviceAccount.annotations }}
   annotations:
-    {{- toYaml . | nindent 4 }}
+    {{- include "tenure.texts" . | nindent 4 }}
   {{- end }}
 {{- end }}
 {{- end -}}
 
-{{/* tenure.leases: the names of all that a member writes to, without those of members and orders. */}}
+{{/* tenure.leases: the names of all that a member writes to, without those of members. */}}
 {{- define "tenure.leases" -}}
 - {{ .election | quote }}
 {{- range $slot := untilStep 1 (int .values.slots) 1 }}
@@ -45,11 +45,15 @@ metadata:
   verbs: [create]
 {{- end }}
 {{- if eq .way "endpoints" }}
-# These slices alone: who may write slices may send traffic anywhere (CVE-2021-25740).
+# These slices alone: who may write slices may send traffic anywhere (CVE-2021-25740). The list shows whether others lead the
+# Service's clients elsewhere; it cannot be limited to names.
 - apiGroups: [discovery.k8s.io]
   resources: [endpointslices]
   resourceNames: {{ include "tenure.slices" . | fromYamlArray | toJson }}
   verbs: [get, patch]
+- apiGroups: [discovery.k8s.io]
+  resources: [endpointslices]
+  verbs: [list]
 {{- else if eq .way "label" }}
 - apiGroups: [""]
   resources: [pods]
@@ -104,11 +108,10 @@ metadata:
   name: {{ . | quote }}
   annotations:
     helm.sh/resource-policy: keep
+  {{- with merge (ne . $.election | ternary (dict "tenure.dev/election" $.election) dict) $.labels }}
   labels:
-    {{- toYaml $.labels | nindent 4 }}
-    {{- if ne . $.election }}
-    tenure.dev/election: {{ $.election | quote }}
-    {{- end }}
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
 {{- end }}
 {{- end }}
 {{- end }}

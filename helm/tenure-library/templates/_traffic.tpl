@@ -41,6 +41,37 @@ Kubernetes does by default, but said: what an API server has filled in by itself
 {{- end -}}
 {{- end -}}
 
+{{/*
+tenure.refuse_others: pods of the workload that do not take part in the election, as those of a release before Tenure, or of another
+election. A roll-out makes a new pod before the last of them has ended, so one would run beside it. `helm template` does not see them.
+*/}}
+{{- define "tenure.refuse_others" -}}
+{{- $space := .workload.metadata.namespace | default .root.Release.Namespace -}}
+{{- $live := lookup "apps/v1" .workload.kind $space .name -}}
+{{- if and $live (ne ((.workload.spec.strategy | default dict).type | default "") "Recreate") -}}
+{{- $theirs := dict -}}
+{{- $pod := $live.spec.template.spec -}}
+{{- range concat ($pod.initContainers | default list) $pod.containers -}}
+{{- range .env | default list -}}{{- $_ := set $theirs .name (.value | default "") -}}{{- end -}}
+{{- end -}}
+{{- $is_another := false -}}
+{{- range $key := list "store" "election" "namespace" -}}
+{{- $ours := hasKey $.settings $key | ternary (include "tenure.variable" (get $.settings $key)) "" -}}
+{{- if ne (get $theirs (printf "TENURE_%s" (upper $key))) $ours -}}{{- $is_another = true -}}{{- end -}}
+{{- end -}}
+{{- $status := $live.status | default dict -}}
+{{- if and $is_another (or $live.spec.replicas $status.replicas $status.terminatingReplicas) -}}
+{{- $labels := list -}}
+{{- range $key, $value := $live.spec.selector.matchLabels | default dict -}}
+{{- $labels = append $labels (printf "%s=%s" $key $value) -}}
+{{- end -}}
+{{- $which := printf "%s/%s" (lower .workload.kind) .name -}}
+{{- fail (printf "pods of %s do not take part in the election %s of this release: one of them would run beside the first new pod that is active. End them, then repeat this: kubectl scale -n %s %s --replicas=0 && kubectl wait -n %s pod --for=delete --timeout=5m -l %s"
+    $which .election $space $which $space (join "," $labels)) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "tenure.slices" -}}
 {{- $types := .values.traffic.addressTypes -}}
 {{- if eq (len $types) 1 -}}
@@ -81,7 +112,7 @@ metadata:
   {{- include "tenure.labels" . | nindent 2 }}
   {{- with .values.traffic.service.annotations }}
   annotations:
-    {{- toYaml . | nindent 4 }}
+    {{- include "tenure.texts" . | nindent 4 }}
   {{- end }}
 spec:
   type: {{ .values.traffic.service.type }}
@@ -89,12 +120,16 @@ spec:
   selector:
     tenure.dev/election: {{ .election | quote }}
     tenure.dev/role: active
-  {{- else if ne .way "endpoints" }}
+  {{- else if eq .way "endpoints" }}
+  # No pod has this label: the endpoints are those of the slice. Without a selector Kubernetes would keep, and lead clients to,
+  # what the selector before has found.
+  selector:
+    tenure.dev/select: none
+  {{- else }}
   selector:
     {{- toYaml .workload.spec.selector.matchLabels | nindent 4 }}
   {{- end }}
   {{- if eq .way "endpoints" }}
-  # No selector: the endpoints are those of the slice.
   {{- if gt (len .values.traffic.addressTypes) 1 }}
   ipFamilyPolicy: PreferDualStack
   {{- end }}
@@ -106,15 +141,14 @@ spec:
 {{- $slices := include "tenure.slices" . | fromYamlArray }}
 {{- range $at, $type := .values.traffic.addressTypes }}
 ---
-# Without `endpoints`, not even an empty list: so an upgrade leaves alone what the holder has written.
+# Without `endpoints`, not even an empty list: an upgrade would put that in place of what the holder has written. The API server
+# takes it; validators that know only the schema ask for the list.
 apiVersion: discovery.k8s.io/v1
 kind: EndpointSlice
 metadata:
   name: {{ index $slices $at }}
   labels:
-    {{- toYaml $.labels | nindent 4 }}
-    kubernetes.io/service-name: {{ $.service }}
-    endpointslice.kubernetes.io/managed-by: tenure.dev
+    {{- toYaml (merge (dict "kubernetes.io/service-name" $.service "endpointslice.kubernetes.io/managed-by" "tenure.dev") $.labels) | nindent 4 }}
 addressType: {{ $type }}
 ports:
   {{- range include "tenure.ports" $ | fromYamlArray }}

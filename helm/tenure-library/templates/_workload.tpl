@@ -19,7 +19,9 @@ out is that with Tenure, and all that it needs: ServiceAccount, rights, the Serv
 
 {{/* tenure.values: those of this chart, in the chart that depends on it with `alias: tenure`. */}}
 {{- define "tenure.values" -}}
-{{- toYaml (.Values.tenure | required "the dependency tenure-library needs `alias: tenure` in Chart.yaml") -}}
+{{- $values := deepCopy (.Values.tenure | required "the dependency tenure-library needs `alias: tenure` in Chart.yaml") -}}
+{{- include "tenure.fill" (list $values (include "tenure.defaults" . | fromYaml)) -}}
+{{- toYaml $values -}}
 {{- end -}}
 
 {{/* tenure.read: what is decided once: the workload, the container in it, the election, the way of traffic. */}}
@@ -80,6 +82,7 @@ out is that with Tenure, and all that it needs: ServiceAccount, rights, the Serv
 {{- include "tenure.add_secrets" . -}}
 {{- include "tenure.add_traffic" . -}}
 {{- include "tenure.add_strategy" . -}}
+{{- include "tenure.refuse_others" . -}}
 {{- end -}}
 
 {{- define "tenure.add.guard" -}}
@@ -122,7 +125,8 @@ out is that with Tenure, and all that it needs: ServiceAccount, rights, the Serv
 {{- define "tenure.add_guard" -}}
 {{- include "tenure.add_binary" . -}}
 {{- include "tenure.add_run" . -}}
-{{- $command := list "/tenure-bin/tenure" "guard" "--dir=/run/tenure" -}}
+{{- $command := list "/tenure-bin/tenure" "guard" (printf "--dir=%s" (include "tenure.guard_dir" .)) -}}
+{{- if include "tenure.user_is_unknown" . -}}{{- $command = append $command "--agent-uid=65532" -}}{{- end -}}
 {{- if ne .values.drain "20s" -}}{{- $command = append $command (printf "--drain=%s" .values.drain) -}}{{- end -}}
 {{- if ne .values.stopSignal "TERM" -}}
 {{- $command = append $command (printf "--stop-signal=%s" .values.stopSignal) -}}
@@ -140,9 +144,12 @@ out is that with Tenure, and all that it needs: ServiceAccount, rights, the Serv
 {name: tenure-run, mountPath: /run/tenure}
 {{- end -}}
 
-{{/* tenure.add_binary: an init container brings it, so that the main container's image stays as it is. */}}
+{{/*
+tenure.add_binary: an init container brings it, so that the main container's image stays as it is. In memory: a pod with a volume
+on the disk of its node keeps a cluster autoscaler from taking the node away.
+*/}}
 {{- define "tenure.add_binary" -}}
-{{- include "tenure.append" (list .pod "volumes" (dict "name" "tenure-bin" "emptyDir" dict)) -}}
+{{- include "tenure.append" (list .pod "volumes" (dict "name" "tenure-bin" "emptyDir" (dict "medium" "Memory"))) -}}
 {{- include "tenure.append" (list .pod "initContainers" (include "tenure.installer" . | fromYaml)) -}}
 {{- include "tenure.append" (list .main "volumeMounts"
     (dict "name" "tenure-bin" "mountPath" "/tenure-bin" "readOnly" true)) -}}
@@ -160,19 +167,4 @@ out is that with Tenure, and all that it needs: ServiceAccount, rights, the Serv
 {{- $object := index . 0 -}}
 {{- $key := index . 1 -}}
 {{- $_ := set $object $key (append (get $object $key | default list) (index . 2)) -}}
-{{- end -}}
-
-{{/* tenure.text VALUE: as it was written; Helm keeps 20000000 as 2e+07. */}}
-{{- define "tenure.text" -}}
-{{- if and (kindIs "float64" .) (eq (floor .) .) -}}{{ int64 . }}{{- else -}}{{ . }}{{- end -}}
-{{- end -}}
-
-{{/* tenure.seconds DURATION: in whole seconds, rounded up. */}}
-{{- define "tenure.seconds" -}}
-{{- $units := dict "ms" 0.001 "s" 1.0 "m" 60.0 "h" 3600.0 -}}
-{{- $sum := 0.0 -}}
-{{- range regexFindAll "[0-9.]+(ms|s|m|h)" . -1 -}}
-{{- $sum = addf $sum (mulf (regexFind "^[0-9.]+" . | float64) (get $units (regexFind "[a-z]+$" .))) -}}
-{{- end -}}
-{{- ceil $sum -}}
 {{- end -}}

@@ -1,10 +1,21 @@
+{{/* tenure-chart.fill: for each file, before it reads a value. */}}
+{{- define "tenure-chart.fill" -}}
+{{- include "tenure.fill" (list .Values (include "tenure-chart.defaults" . | fromYaml)) -}}
+{{- include "tenure.is_enabled" .Values -}}
+{{- include "tenure.fill" (list .Values.tenure (include "tenure.defaults" . | fromYaml)) -}}
+{{- $own := list "app.kubernetes.io/name" "app.kubernetes.io/instance" -}}
+{{- include "tenure-chart.not_twice" (list "podLabels" .Values.podLabels $own) -}}
+{{- include "tenure-chart.not_twice" (list "commonLabels" .Values.commonLabels
+    (concat $own (list "app.kubernetes.io/version" "app.kubernetes.io/managed-by" "helm.sh/chart"))) -}}
+{{- end -}}
+
 {{- define "tenure-chart.name" -}}
 {{- $release := .Release.Name | trunc 52 | trimSuffix "-" -}}
 {{- .Values.fullnameOverride | default $release -}}
 {{- end -}}
 
 {{- define "tenure-chart.selector" -}}
-app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/name: {{ .Values.nameOverride | default .Chart.Name }}
 app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
@@ -13,6 +24,9 @@ app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- with .Values.commonLabels }}
+{{- include "tenure.texts" . }}
+{{- end }}
 {{- end -}}
 
 {{/* tenure-chart.read: what tenure-library decides from the values. */}}

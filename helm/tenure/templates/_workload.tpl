@@ -34,17 +34,27 @@ spec:
     metadata:
       labels:
         {{- include "tenure-chart.selector" . | nindent 8 }}
-        {{- with .Values.podLabels }}
-        {{- toYaml . | nindent 8 }}
+        {{- with merge (dict) .Values.podLabels .Values.commonLabels }}
+        {{- include "tenure.texts" . | nindent 8 }}
         {{- end }}
       {{- with .Values.podAnnotations }}
       annotations:
-        {{- toYaml . | nindent 8 }}
+        {{- include "tenure.texts" . | nindent 8 }}
       {{- end }}
     spec:
       {{- with .Values.imagePullSecrets }}
       imagePullSecrets:
         {{- toYaml . | nindent 8 }}
+      {{- end }}
+      {{- with .Values.nodeSelector }}
+      nodeSelector:
+        {{- include "tenure.texts" . | nindent 8 }}
+      {{- end }}
+      {{- range $key := list "tolerations" "affinity" }}
+      {{- with get $.Values $key }}
+      {{ $key }}:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
       {{- end }}
       securityContext:
         {{- toYaml .Values.podSecurityContext | nindent 8 }}
@@ -56,7 +66,14 @@ spec:
           labelSelector:
             matchLabels:
               {{- include "tenure-chart.selector" . | nindent 14 }}
+          {{- if semverCompare ">= 1.27.0-0" .Capabilities.KubeVersion.Version }}
+          # Of one roll-out: pods that are about to end do not count.
+          matchLabelKeys: [{{ $is_set | ternary "controller-revision-hash" "pod-template-hash" }}]
+          {{- end }}
       {{- end }}
+      {{- include "tenure-chart.not_twice" (list "podSpec" .Values.podSpec (list "imagePullSecrets" "nodeSelector" "tolerations"
+          "affinity" "containers" "volumes" (.Values.topologySpread.enabled | ternary "topologySpreadConstraints" "")
+          "securityContext")) }}
       {{- with .Values.podSpec }}
       {{- toYaml . | nindent 6 }}
       {{- end }}
@@ -74,7 +91,7 @@ spec:
 {{- define "tenure-chart.container" -}}
 {{- $image := .Values.image -}}
 name: main
-image: {{ include "tenure.image_name" (list (required "image.repository: give the image of the workload" $image.repository) $image.tag $image.digest) }}
+image: {{ include "tenure.image_name" (list "image" $image "") }}
 {{- with $image.pullPolicy }}
 imagePullPolicy: {{ . }}
 {{- end }}
@@ -92,7 +109,22 @@ imagePullPolicy: {{ . }}
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
+{{- include "tenure-chart.not_twice" (list "containerSpec" .Values.containerSpec (list "name" "image" "imagePullPolicy" "command"
+    "args" "env" "envFrom" "ports" "resources" "volumeMounts" "securityContext")) }}
 {{- with .Values.containerSpec }}
 {{ toYaml . }}
 {{- end }}
+{{- end -}}
+
+{{/* tenure-chart.not_twice (list PATH VALUES KEYS): what the chart writes itself, from a value of its own. */}}
+{{- define "tenure-chart.not_twice" -}}
+{{- $path := index . 0 -}}
+{{- $keys := index . 2 -}}
+{{- $names := dict "containers" "extraContainers" "topologySpreadConstraints" "topologySpread" "imagePullPolicy" "image.pullPolicy"
+    "app.kubernetes.io/name" "nameOverride" "securityContext" (eq $path "podSpec" | ternary "podSecurityContext" "securityContext") -}}
+{{- range $key, $value := index . 1 -}}
+{{- if has $key $keys -}}
+{{- fail (printf "%s.%s: the chart writes this itself; its value for it, if there is one, is %s" $path $key (get $names $key | default $key)) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}

@@ -48,6 +48,25 @@ class Schedule(unittest.TestCase):
             kinds = {f.kind.name for faults in schedules(worker=worker) for f in faults}
             self.assertNotIn("stop both", kinds)
 
+    def test_most_agents_whose_log_nobody_takes_are_hit_meanwhile(self) -> None:
+        logs = together = 0
+        for faults in schedules():
+            for number, log in enumerate(faults[:-1]):
+                if log.kind.name == "fill log":
+                    following = faults[number + 1]
+                    logs += 1
+                    together += (following.kind.name in schedule.OF_AGENT
+                                 and following.at < log.end
+                                 and (following.victim, following.otherwise)
+                                 == (log.victim, log.otherwise))
+        self.assertGreater(together, logs / 2)
+
+    def test_a_log_is_hit_only_when_it_is_read_again(self) -> None:
+        for faults in schedules():
+            on_logs = [f for f in faults if f.kind.group == "log"]
+            for earlier, later in zip(on_logs, on_logs[1:]):
+                self.assertGreater(later.at, earlier.end)
+
     def test_a_server_is_hit_only_when_those_that_were_hit_before_are_up(self) -> None:
         for faults in schedules(store="consul"):
             on_servers = [f for f in faults if f.kind.group == "store"]

@@ -170,6 +170,29 @@ TEST_F(HostileConsul, AnErrorIsUnknownAndItsReasonShown) {
   expect_usable(*a);
 }
 
+/// Each call would ask again at once, and keep it busy.
+TEST_F(HostileConsul, AServerThatIsTooBusyIsNotAskedBeforeItSays) {
+  auto a = join();
+  const stores::grant held = a->hold();
+  for (const char* name : {"read", "create", "look", "write"}) {
+    fake_.on(name, [](peer& to, const std::string&) {
+      to.send("HTTP/1.1 429 Too Many Requests\r\nRetry-After: 60\r\nContent-Length: 0\r\n\r\n");
+    });
+  }
+  const auto asked = [&] {
+    int out = 0;
+    for (const char* name : {"read", "create", "look", "write"}) out += fake_.count(name);
+    return out;
+  };
+  expect_unknown(words(a->release(0, held.version)), "answered 429");
+  const int before = asked();
+  constexpr int calls = 5;
+  for (int i = 0; i < calls; ++i) {
+    expect_unknown(words(a->release(0, held.version)), "answered 429");
+  }
+  EXPECT_LT(asked() - before, calls) << "an answer to the watch may say that it is over";
+}
+
 TEST_F(HostileConsul, ARedirectIsNotFollowed) {
   fake_consul other;
   auto a = join();

@@ -68,7 +68,6 @@ std::vector<nonsense> lies_of_a_watch() {
               {"Twice", with_index(R"([{"Key":"db0/a","CreateIndex":1,"ModifyIndex":1},)"
                                    R"({"Key":"db0/a","CreateIndex":1,"ModifyIndex":1}])")},
               {"Forbidden", status("403 Forbidden", "Permission denied")},
-              {"TooMany", status("429 Too Many Requests", "")},
               {"NoLeader", status("500 Internal Server Error", "No cluster leader")},
               {"NotFoundByAProxy", status("404 Not Found", "<html>no such site</html>")},
               {"Moved", [](peer& to, const std::string&) {
@@ -90,6 +89,13 @@ TEST_P(HostileConsulWatchReply, IsToldAndTriedAgainAfterAPause) {
   // Every break but the first, which may be followed by a try at once, is reported: it cannot spin
   // unseen. At the opening nobody listens yet.
   EXPECT_LE(tries_until_broken(GetParam().how, times), times + 3);
+}
+
+/// It is asked again as long as the read of the watch may take, five times a second.
+TEST_F(HostileConsulWatch, AServerThatIsTooBusyIsToldAndAskedAgainAfterPauses) {
+  constexpr int times = 3;
+  constexpr int most = 100;
+  EXPECT_LE(tries_until_broken(status("429 Too Many Requests", ""), times), most);
 }
 
 /// A server may say at once that nothing has changed, again and again.

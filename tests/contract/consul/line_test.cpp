@@ -176,6 +176,41 @@ TEST_P(ConsulLine, AMemberThatHoldsElsewhereTakesTheTermIntoItsSession) {
             "renewed");
 }
 
+/// Nobody releases a term that is lost.
+TEST_P(ConsulLine, AMemberThatHasLostATermTakesItsPlaceUpAsAnyOther) {
+  const auto [a, b, by_a, by_b, old] = stand_in_line();
+  (*b)->stand_in_line(first, false);
+  ASSERT_TRUE(have_places(*by_a, 0));
+  a->release(old.version, {.clean = true});
+  const stores::grant lost = b->hold();
+  put("/v1/kv/db0/.lock?release=" + session_of(lost));
+  ASSERT_EQ(words(b->renew(term(lost.version))), "lost: revoked");
+  const stores::grant next = a->hold();
+  ASSERT_TRUE(shows(*by_b, "a"));
+  (*b)->stand_in_line(first, true);
+  ASSERT_TRUE(have_places(*by_a, 1));
+  a->release(next.version, {.clean = true});
+  ASSERT_TRUE(shows(*by_b, "b"));
+  const auto key = lock();
+  EXPECT_EQ(session_of(b->hold()), key->session);
+  EXPECT_EQ(lock()->modify_index, key->modify_index) << "nothing was written";
+}
+
+TEST_P(ConsulLine, AMemberThatHasLostATermLeavesNoSessionBehind) {
+  start();
+  auto a = join_as("a");
+  const auto by_a = a->watch();
+  const stores::grant lost = a->hold();
+  ASSERT_TRUE(shows(*by_a, "a"));
+  put("/v1/kv/db0/.lock?release=" + session_of(lost));
+  ASSERT_TRUE(loop_.run_until([&] { return by_a->shows(nobody); }));
+  a->leave();
+  EXPECT_TRUE(eventually(loop_, [&] {
+    return !cluster_->call("GET", "/v1/session/info/" + session_of(lost))
+                .body.contains(session_of(lost));
+  }));
+}
+
 TEST_P(ConsulLine, ThePlaceIsRenewedForAsLongAsItIsWanted) {
   const auto [a, b, by_a, by_b, old] = stand_in_line();
   // Consul ends a session that nobody renews within twice its TTL.

@@ -92,26 +92,23 @@ TEST_P(ConsulLoss, OfASessionThatTakesItsKeyAlongHasNoRoom) {
   expect_told(*a, held, "lost: session_invalid, 0 s");
 }
 
-TEST_P(ConsulLoss, OfASlotHasNoRoomAlsoIfTheTermBeganAsALock) {
+TEST_P(ConsulLoss, OfASlotHasNoRoom) {
   start();
-  for (const bool renews_between : {true, false}) {
-    auto a = join(delayed("a"));
-    const stores::grant held = a->hold();
-    auto operators = join(settings("operator"));
-    ASSERT_TRUE(std::holds_alternative<core::agreement>(operators->agree({.slots = 2})));
-    if (renews_between) {
-      EXPECT_EQ(words(a->renew(term(held.version))), "renewed");
-    }
-    destroy(session_of(held));
-    EXPECT_EQ(join(settings("b", 10s, 2))->hold().slot, 0U) << "nothing delays it";
-    const std::string said = words_and_room(a->renew(term(held.version)));
-    EXPECT_THAT(said, testing::AllOf(testing::StartsWith("lost: "), testing::EndsWith(", 0 s")));
-    cluster_->call("DELETE", "/v1/kv/db0/?recurse");
-  }
   auto a = join(delayed("a", 2));
   const stores::grant held = a->hold();
   destroy(session_of(held));
   expect_told(*a, held, "lost: session_invalid, 0 s");
+}
+
+/// Who has lost it uses the time: a semaphore in its place would grant at once.
+TEST_P(ConsulLoss, OfALockIsWaitedForAlsoByMembersWithMoreSlots) {
+  start();
+  auto a = join(delayed("a"));
+  const stores::grant held = a->hold();
+  destroy(session_of(held));
+  auto b = join(settings("b", 10s, 2));
+  EXPECT_EQ(words(b->acquire()), "refused") << "the lock-delay lasts";
+  EXPECT_EQ(b->read().agreed.slots, 1U);
 }
 
 // What a real Consul cannot be made to show: one of two answers that does not come ---------------

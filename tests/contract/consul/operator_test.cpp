@@ -63,13 +63,25 @@ TEST_P(ConsulOperator, AValueThatIsWrittenOverOursEndsTheTerm) {
 TEST_P(ConsulOperator, AKeyOfAnotherProgramIsNeverTaken) {
   start();
   put("/v1/kv/db0/.lock", "of another program");
-  auto a = join(settings("a"));
-  EXPECT_THAT(words(a->acquire()), AllOf(HasSubstr("unknown: the key db0/.lock is not a lock"),
-                                         HasSubstr("then delete the key")));
+  std::vector<std::string> said;
+  stores::setup with = settings("a");
+  with.notes = [&](const stores::notice& what) {
+    said.push_back((what.is_trouble ? "trouble: " : "over: ") + what.text);
+  };
+  auto a = join(with);
+  EXPECT_EQ(words(a->acquire()), "refused") << "and not tried again before the watch shows more";
+  EXPECT_EQ(words(a->acquire()), "refused");
+  EXPECT_THAT(said, ElementsAre(AllOf(HasSubstr("trouble: the key db0/.lock is not a lock"),
+                                      HasSubstr("then delete the key"))))
+      << "once";
   put("/v1/kv/db0/.lock" + flags(semaphore_flags), "no semaphore");
-  EXPECT_THAT(words(a->acquire()), HasSubstr("is not a semaphore, although its flags say so"));
+  ASSERT_TRUE(loop_.run_until([&] { return said.size() == 2; }));
+  EXPECT_THAT(said.back(), HasSubstr("is not a semaphore, although its flags say so"));
+  EXPECT_EQ(words(a->acquire()), "refused");
   EXPECT_EQ(lock()->value, "no semaphore");
   cluster_->call("DELETE", "/v1/kv/db0/.lock");
+  ASSERT_TRUE(loop_.run_until([&] { return said.size() == 3; }));
+  EXPECT_THAT(said.back(), HasSubstr("over: any member may lock the key db0/.lock again"));
   EXPECT_EQ(words(a->acquire()), "granted");
 }
 
@@ -202,15 +214,13 @@ TEST_P(ConsulOperator, ASequencerTellsAnyoneWhoAsksConsulWhetherItsTermIsInForce
   }
 }
 
-TEST_P(ConsulOperator, TheSlotsOfALockThatAnotherProgramHoldsAreNotChanged) {
+TEST_P(ConsulOperator, ALockThatAnotherProgramHoldsStaysOne) {
   start();
   const std::string made = put("/v1/session/create", R"({"TTL":"60s","NodeChecks":[]})");
   const std::string theirs = made.substr(made.find(':') + 2, 36);
   put("/v1/kv/db0/.lock" + flags(lock_flags) + "&acquire=" + theirs);
-  auto a = join(settings("a"));
-  const auto said = a->agree({.slots = 2});
-  ASSERT_TRUE(std::holds_alternative<stores::not_agreed>(said));
-  EXPECT_THAT(std::get<stores::not_agreed>(said).why, HasSubstr("another program holds"));
+  auto a = join(settings("a", 10s, 2));
+  EXPECT_EQ(words(a->acquire()), "refused");
   EXPECT_EQ(holder(), theirs);
   destroy(theirs);
 }

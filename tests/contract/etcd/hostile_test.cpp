@@ -88,6 +88,21 @@ TEST_P(HostileReply, AtTheOpeningIsSaid) {
   EXPECT_TRUE(!opened || !opened->warnings.empty()) << "a warning, or an error";
 }
 
+/// Each call would ask again at once, and keep it busy.
+TEST_F(HostileEtcd, AServerThatIsTooBusyIsNotAskedBeforeItSays) {
+  auto a = open_fake();
+  const stores::grant held = a->hold();
+  fake_.on("/v3/kv/txn", [](peer& to, const std::string&) {
+    to.send("HTTP/1.1 429 Too Many Requests\r\nRetry-After: 60\r\nContent-Length: 0\r\n\r\n");
+  });
+  EXPECT_THAT(words(release(*a, held.version, try_time)), HasSubstr("answered 429"));
+  const int before = fake_.count("/v3/kv/txn");
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THAT(words(release(*a, held.version, try_time)), HasSubstr("answered 429"));
+  }
+  EXPECT_EQ(fake_.count("/v3/kv/txn"), before);
+}
+
 TEST_F(HostileEtcd, AVersionThatCannotBeReadIsAskedForAgain) {
   const auto asked = std::make_shared<std::atomic<int>>(0);
   fake_.on("/version", [asked](peer& to, const std::string&) {
@@ -215,6 +230,61 @@ TEST_F(HostileEtcd, LeaderThatCouldNotBeVerifiedIsVerifiedByTheNextRenewal) {
   EXPECT_THAT(words(renew(*a, held.version, try_time)), StartsWith("unknown"));
   EXPECT_THAT(words(renew(*a, held.version, try_time)), StartsWith("unknown"))
       << "the key has not been seen under the new leader";
+}
+
+// A loss that one of two answers shows, while the other does not come or fails ------------------
+
+class EtcdLateAnswer : public HostileEtcd {
+ protected:
+  static void say_nothing(peer& to, const std::string&) { to.closed(); }
+
+  void end_leases() {
+    fake_.on("/v3/lease/keepalive", [](peer& to, const std::string& request) {
+      to.reply(R"({"result":{)" + header() + R"(,"ID":")" + field_of(request, "ID") + "\"}}");
+    });
+  }
+  void delete_keys() {
+    fake_.on("/v3/kv/txn",
+             "{" + header("7") + R"(,"succeeded":true,"responses":[{"response_range":{}}]})");
+  }
+};
+
+/// An answer before the deadline: the caller counts all as unknown then.
+TEST_F(EtcdLateAnswer, ALeaseThatIsGoneIsToldWhileTheLookStalls) {
+  auto a = open_fake();
+  const stores::grant held = a->hold();
+  end_leases();
+  fake_.on("/v3/kv/txn", say_nothing);
+  EXPECT_EQ(words(renew(*a, held.version, patience)), "lost: session_invalid");
+}
+
+TEST_F(EtcdLateAnswer, ALeaseThatIsGoneIsToldAlthoughTheLookFails) {
+  auto a = open_fake();
+  const stores::grant held = a->hold();
+  end_leases();
+  fake_.on("/v3/kv/txn", [this](peer& to, const std::string& request) {
+    while (fake_.count("/v3/lease/keepalive") == 0) {
+      if (to.closed_within(std::chrono::milliseconds(1))) return;
+    }
+    status("503 Down", "no")(to, request);
+  });
+  EXPECT_EQ(words(renew(*a, held.version, try_time)), "lost: session_invalid");
+}
+
+TEST_F(EtcdLateAnswer, AKeyThatIsGoneIsToldWhileTheKeepaliveStalls) {
+  auto a = open_fake();
+  const stores::grant held = a->hold();
+  delete_keys();
+  fake_.on("/v3/lease/keepalive", say_nothing);
+  EXPECT_EQ(words(renew(*a, held.version, patience)), "lost: revoked");
+}
+
+TEST_F(EtcdLateAnswer, AKeyThatIsGoneIsToldAlthoughTheKeepaliveIsOfAnEarlierRaftTerm) {
+  auto a = open_fake();
+  const stores::grant held = a->hold();
+  fake_.on("/v3/kv/txn",
+           "{" + header("7", "3") + R"(,"succeeded":true,"responses":[{"response_range":{}}]})");
+  EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "lost: revoked");
 }
 
 const fake_http::answer token_unknown =

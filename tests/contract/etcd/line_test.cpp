@@ -185,6 +185,20 @@ TEST_P(EtcdLine, PlacesOfSeveralElectionsAreIndependent) {
   EXPECT_TRUE(eventually(lease_of_others_differs));
 }
 
+/// One with so many elections is in no list, and its places would be more than a look shows.
+TEST_P(EtcdLine, AMemberThatIsNotListedForItsManyElectionsHasNoPlace) {
+  auto a = join_as("a");
+  auto b = join_as("b", long_ttl, 101);
+  auto c = join_as("c");
+  const auto by_b = b->watch();
+  a->hold();
+  ASSERT_TRUE(loop_.run_until([&] { return by_b->shows(held_by("a")); }));
+  (*b)->stand_in_line(first, true);
+  (*c)->stand_in_line(first, true);
+  EXPECT_TRUE(become({"a", "c"}));
+  EXPECT_FALSE(by_b->seen.back().in_line);
+}
+
 /// A member that was in line when it was cut off, and is passed the term without knowing it.
 class EtcdLineBehindANetwork : public EtcdBehindANetwork {};
 
@@ -206,6 +220,27 @@ TEST_P(EtcdLineBehindANetwork, ATermThatNobodyKnowsOfRunsOut) {
   ASSERT_TRUE(loop_.run_until([&] { return by_a->shows(held_by("b")); }));
   EXPECT_TRUE(loop_.run_until([&] { return by_a->shows(nobody); }))
       << "nobody renews what b does not know of";
+}
+
+/// A proxy that drops an event, and nothing else: the progress of the watch goes on.
+TEST_P(EtcdLineBehindANetwork, ATermWhoseEventTheWatchHasLostIsFoundByALook) {
+  stores::setup with = announced(settings("b", {near_->endpoint()}, std::chrono::seconds(3)));
+  std::vector<std::string> noted;
+  with.notes = [&](const stores::notice& what) { noted.push_back(what.text); };
+  auto b = join(with);
+  auto a = join(settings("a", {etcd_->endpoint()}));
+  const auto by_b = b->watch();
+  const stores::grant old = a->hold();
+  (*b)->stand_in_line(first, true);
+  ASSERT_TRUE(eventually([&] { return etcd_operator(*etcd_).keys("db0/").size() == 2; }));
+  near_->lose_pieces(R"("type":"DELETE")");
+  a->release(old.version, {.clean = true});
+  ASSERT_TRUE(eventually([&] { return near_->lost_pieces() == 1; }));
+  near_->heal();
+  EXPECT_TRUE(loop_.run_until([&] { return by_b->shows(held_by("b")); }));
+  EXPECT_GT(b->hold().version, old.version);
+  EXPECT_THAT(noted, testing::ElementsAre(testing::HasSubstr("has lost a change of the election"),
+                                          testing::HasSubstr("complete again")));
 }
 
 }  // namespace

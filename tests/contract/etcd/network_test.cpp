@@ -214,5 +214,59 @@ TEST_P(EtcdNetwork, RenewalWhoseReplyWasLostIsUnknownAndTheTermGoesOn) {
   EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed");
 }
 
+/// The next try, at another endpoint, is told that the lease exists. It is ours: no other run has
+/// its id.
+class EtcdLostGrant : public EtcdBehindANetwork {
+ protected:
+  /// The reply to the first grant of a lease is lost.
+  std::unique_ptr<member> join_behind(stores::setup with) {
+    with.endpoints = {near_->endpoint(), etcd_->endpoint()};
+    return join(with);
+  }
+  void lose_grant() { near_->lose_reply_to("POST /v3/lease/grant"); }
+  [[nodiscard]] std::size_t keys(const std::string& prefix) const {
+    return etcd_operator(*etcd_).keys(prefix).size();
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Servers, EtcdLostGrant, testing::ValuesIn(servers::etcd_releases()),
+                         [](const auto& one) { return one.param.name; });
+
+TEST_P(EtcdLostGrant, IsThatOfACampaignAllTheSame) {
+  auto a = join_behind(settings("a", {}));
+  lose_grant();
+  a->hold();
+  EXPECT_EQ(etcd_operator(*etcd_).leases(), 1U);
+}
+
+TEST_P(EtcdLostGrant, IsThatOfAnOrderAllTheSame) {
+  auto a = join_behind(settings("a", {}));
+  lose_grant();
+  EXPECT_TRUE(a->leave_order({.id = "order-1",
+                              .wanted = {.what = core::order_action::resign, .member = "b"},
+                              .version = core::version{42}}));
+  EXPECT_EQ(etcd_operator(*etcd_).leases(), 1U);
+}
+
+TEST_P(EtcdLostGrant, IsThatOfANameAllTheSame) {
+  lose_grant();
+  auto a = join_behind(announced(settings("a", {})));
+  ASSERT_TRUE(eventually([&] { return keys("db0.tenure.members/") == 1; }));
+  EXPECT_EQ(etcd_operator(*etcd_).leases(), 1U);
+}
+
+TEST_P(EtcdLostGrant, IsThatOfAPlaceAllTheSame) {
+  auto a = join(settings("a", {etcd_->endpoint()}));
+  a->hold();
+  auto b = join_behind(announced(settings("b", {})));
+  ASSERT_TRUE(eventually([&] { return keys("db0.tenure.members/") == 1; }));
+  const auto seen = b->watch();
+  ASSERT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
+  lose_grant();
+  (*b)->stand_in_line(core::election_index{0}, true);
+  ASSERT_TRUE(eventually([&] { return keys("db0/") == 2; }));
+  EXPECT_EQ(etcd_operator(*etcd_).leases(), 3U) << "of the term, the name and the place";
+}
+
 }  // namespace
 }  // namespace tenure::tests

@@ -1,5 +1,6 @@
 // What an operator may do to etcd's keys, leases and history while we hold and watch.
 
+#include "base/base64.hpp"
 #include "etcd_scene.hpp"
 #include "support/member_names.hpp"
 
@@ -77,14 +78,14 @@ TEST_P(EtcdOperator, AcceptsThatVersionsBeginAnewFromWhatEtcdHasNow) {
   const stores::grant before = a->hold();
   const auto seen = a->watch();
   ASSERT_TRUE(loop_.run_until([&] { return seen->shows(held_by("a")); }));
-  const auto first = a->agree({.accept_versions = true});
+  const auto first = a->accept_versions();
   ASSERT_TRUE(std::holds_alternative<core::agreement>(first));
   const auto agreed = std::get<core::agreement>(first);
   EXPECT_GT(agreed.versions_from, before.version);
   EXPECT_EQ(agreed.slots, 1U) << "which is as it was";
   EXPECT_TRUE(eventually(
       [&] { return seen->shows([&](const core::observation& o) { return o.agreed == agreed; }); }));
-  const auto again = a->agree({.accept_versions = true});
+  const auto again = a->accept_versions();
   EXPECT_GT(std::get<core::agreement>(again).accepted_unix_ms, agreed.accepted_unix_ms)
       << "each can be told from the one before";
 }
@@ -139,6 +140,29 @@ TEST_P(EtcdOperator, KeyWrittenOverByHandKeepsItsTermAndItsHolderByCreation) {
   EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed") << "it waits behind us";
   EXPECT_THAT(a->read().holders, ElementsAre(own("a", held.version)));
   EXPECT_EQ(a->read().holders, before.holders);
+}
+
+/// It takes deletions then, and no writes: a release without its record.
+TEST_P(EtcdOperator, AReleaseSucceedsThoughEtcdHasNoSpaceLeft) {
+  const servers::etcd_cluster small(GetParam(),
+                                    {.tls = {}, .flags = {"--quota-backend-bytes=2097152"}});
+  auto a = join(announced(settings("a", {small.endpoint()})));
+  auto b = join(announced(settings("b", {small.endpoint()})));
+  const auto by_a = a->watch();
+  const auto by_b = b->watch();
+  const stores::grant held = a->hold();
+  (*b)->stand_in_line(core::election_index{0}, true);
+  ASSERT_TRUE(eventually([&] { return etcd_operator(small).keys("db0/").size() == 2; }));
+  const std::string much = base::to_base64(std::string(100'000, 'z'));
+  std::string said;
+  for (int i = 0; i < 60 && !said.contains("space exceeded"); ++i) {
+    said = small.post("/v3/kv/put", R"({"key":")" + base::to_base64(std::to_string(i)) +
+                                        R"(","value":")" + much + "\"}");
+  }
+  ASSERT_THAT(said, testing::HasSubstr("space exceeded"));
+  EXPECT_EQ(words(a->release(0, held.version)), "released");
+  ASSERT_TRUE(loop_.run_until([&] { return by_b->shows(held_by("b")); }));
+  EXPECT_FALSE(b->hold().released_cleanly) << "no record says so";
 }
 
 }  // namespace

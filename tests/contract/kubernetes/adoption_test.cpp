@@ -1,7 +1,7 @@
 // An agent that follows another under one guard, with another ttl, at a fake Kubernetes that loses
 // replies.
 
-#include "hostile_kubernetes.hpp"
+#include "virtual_scene.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -49,6 +49,24 @@ TEST_F(KubernetesAdoption, MakesTheLeaseLongerAtOnce) {
   auto next = run_with(std::chrono::seconds(60));
   EXPECT_EQ(hold(*next).ttl, std::chrono::seconds(60));
   EXPECT_EQ(lasts(), 60);
+}
+
+/// Carried out late, the first one would take a slot beside that of the second.
+TEST_F(VirtualKubernetes, ACampaignWithoutAnAnswerIsTriedAgainForTheSameSlot) {
+  constexpr core::duration ttl = std::chrono::seconds(60);
+  auto b = join(settings("b", ttl, 2));
+  ASSERT_EQ(acquire(*b), "granted");
+  auto a = join(settings("a", ttl, 2));
+  api_.on("create", [](const auto&) -> std::optional<http::client_reply> { return std::nullopt; });
+  EXPECT_THAT(acquire(*a), testing::StartsWith("unknown"));
+  bool is_released = false;
+  b->release(core::election_index{0}, held_.version, {.clean = true},
+             loop_.now() + std::chrono::seconds(1), [&](const auto&) { is_released = true; });
+  loop_.pass(std::chrono::seconds(1));
+  ASSERT_TRUE(is_released);
+  api_.repent();
+  ASSERT_EQ(acquire(*a), "granted");
+  EXPECT_EQ(held_.slot, 1U) << "the first is free, too";
 }
 
 }  // namespace

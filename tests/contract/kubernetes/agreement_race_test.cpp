@@ -1,4 +1,4 @@
-// The number of slots is changed while members come: a fake Kubernetes lets them come just then.
+// The number of slots changes while members come: a fake Kubernetes lets them come just then.
 
 #include <future>
 #include <optional>
@@ -16,22 +16,22 @@ class KubernetesSlots : public HostileKubernetes {
     return {{"holderIdentity", holder}, {"leaseDurationSeconds", 60}, {"leaseTransitions", 7}};
   }
 
-  /// Members hold all slots; then all leave but the last one.
-  void leave_only_the_last(std::uint32_t slots) {
+  /// Members hold all slots, and leave, but for the last of them.
+  void hold_and_leave(std::uint32_t slots, std::uint32_t staying = 0) {
     std::vector<std::unique_ptr<member>> all;
     std::vector<stores::grant> terms;
     for (std::uint32_t i = 0; i < slots; ++i) {
       all.push_back(join("p" + std::to_string(i), slots));
       terms.push_back(hold(*all.back()));
     }
-    for (std::uint32_t i = 0; i + 1 < slots; ++i) all[i]->release(0, terms[i].version);
+    for (std::uint32_t i = 0; i + staying < slots; ++i) all[i]->release(0, terms[i].version);
   }
 
-  /// What comes of `set --slots 1` if somebody takes `taken` while `closed` is being closed, and
+  /// What a member for one slot gets if somebody takes `taken` while `closed` is being closed, and
   /// the watch shows it before that is done.
-  stores::agree_outcome shrink_while(member& who, const std::string& closed,
-                                     const std::string& taken) {
-    auto seen = who.watch();
+  std::string campaign_while(const std::string& closed, const std::string& taken) {
+    auto who = join("a", 1);
+    auto seen = who->watch();
     EXPECT_TRUE(loop_.run_until([&] { return !seen->seen.empty(); }));
     std::promise<void> shown;
     const std::shared_future<void> is_shown = shown.get_future().share();
@@ -43,10 +43,10 @@ class KubernetesSlots : public HostileKubernetes {
       }
       fake_kubernetes::say(to, fake_.truth(request));
     });
-    std::optional<stores::agree_outcome> came;
+    std::optional<stores::acquire_outcome> came;
     bool told = false;
-    who->agree(core::election_index{0}, {.slots = 1}, soon(),
-               [&](stores::agree_outcome what) { came = std::move(what); });
+    (*who)->acquire(core::election_index{0}, core::no_version, soon(),
+                    [&](stores::acquire_outcome what) { came = std::move(what); });
     const auto is_q = [](const core::holder& one) { return one.identity == "q"; };
     EXPECT_TRUE(loop_.run_until([&] {
       const bool q_holds =
@@ -56,7 +56,7 @@ class KubernetesSlots : public HostileKubernetes {
     }));
     EXPECT_TRUE(told) << "nobody came";
     fake_.repent();
-    return came.value_or(stores::unknown{"no answer"});
+    return came ? words(*came) : "no answer";
   }
 
   [[nodiscard]] std::string note(const std::string& lease, const std::string& key) const {
@@ -64,28 +64,42 @@ class KubernetesSlots : public HostileKubernetes {
   }
 };
 
-TEST_F(KubernetesSlots, AreNotClosedUnderTheOneWhoTakesTheFirst) {
-  leave_only_the_last(3);
-  auto a = join("a", 3);
-  const auto outcome = shrink_while(*a, "db0.slot-1", "db0");
-  EXPECT_TRUE(std::holds_alternative<stores::not_agreed>(outcome));
-  EXPECT_EQ(note("db0", "tenure.dev/slots"), "0 0 1 2") << "two hold, so there are more than one";
-  EXPECT_EQ(note("db0", "tenure.dev/epoch"), "") << "a slot that is held is not closed";
+TEST_F(KubernetesSlots, AreNoFewerForTheOneWhoTakesTheFirst) {
+  hold_and_leave(3);
+  EXPECT_EQ(campaign_while("db0.slot-1", "db0"), "refused");
+  EXPECT_EQ(note("db0", "tenure.dev/slots"), "0 0 1 2");
 }
 
-TEST_F(KubernetesSlots, AreNotClosedUnderTheOneWhoTakesAnother) {
-  leave_only_the_last(4);
-  auto a = join("a", 4);
-  const auto outcome = shrink_while(*a, "db0.slot-2", "db0.slot-1");
-  EXPECT_TRUE(std::holds_alternative<stores::not_agreed>(outcome));
-  EXPECT_EQ(note("db0", "tenure.dev/slots"), "0 0 1 2 3");
-  EXPECT_EQ(note("db0.slot-1", "tenure.dev/epoch"), "") << "a slot that is held is not closed";
+TEST_F(KubernetesSlots, AreNoFewerForTheOneWhoTakesAnother) {
+  hold_and_leave(3);
+  EXPECT_EQ(campaign_while("db0.slot-2", "db0.slot-1"), "refused")
+      << "although it was closed already";
+  EXPECT_EQ(note("db0", "tenure.dev/slots"), "0 0 1 2");
+}
+
+TEST_F(KubernetesSlots, AreThoseOfTheNextMemberOnceNobodyHolds) {
+  hold_and_leave(3);
+  auto a = join("a", 1);
+  EXPECT_EQ(hold(*a).slot, 0U);
+  EXPECT_EQ(note("db0", "tenure.dev/slots"), "1 0");
+  EXPECT_EQ(note("db0.slot-1", "tenure.dev/epoch"), "1") << "who relies on the list before fails";
+  EXPECT_EQ(note("db0.slot-2", "tenure.dev/epoch"), "1");
+  EXPECT_EQ(words(join("b", 1)->acquire()), "refused");
+  EXPECT_EQ(words(join("p", 3)->acquire()), "refused") << "it came later";
+}
+
+/// Who closed them has died, or has found that somebody came.
+TEST_F(KubernetesSlots, ThatAreHalfClosedAreThoseOfTheNextMember) {
+  hold_and_leave(3);
+  fake_.annotate("db0.slot-1", "tenure.dev/epoch", "1");
+  EXPECT_EQ(hold(*join("a", 1)).slot, 0U);
+  EXPECT_EQ(note("db0", "tenure.dev/slots"), "1 0");
 }
 
 // Slots that are closed, and not to stay so ------------------------------------------------------
 
 TEST_F(KubernetesSlots, ThatWereClosedByOneWhoGaveUpAreTakenAgain) {
-  leave_only_the_last(2);
+  hold_and_leave(2, 1);
   fake_.annotate("db0", "tenure.dev/epoch", "3");
   auto a = join("a", 2);
   const int before = fake_.count("write");
@@ -95,10 +109,8 @@ TEST_F(KubernetesSlots, ThatWereClosedByOneWhoGaveUpAreTakenAgain) {
 }
 
 TEST_F(KubernetesSlots, AreTakenAgainAfterTheFirstLeaseWasDeleted) {
-  auto a = join("a", 3);
-  hold(*a);
-  ASSERT_TRUE(std::holds_alternative<core::agreement>(a->agree({.slots = 1})));
-  ASSERT_TRUE(std::holds_alternative<core::agreement>(a->agree({.slots = 3})));
+  hold_and_leave(3);
+  hold_and_leave(1);
   ASSERT_NE(note("db0.slot-2", "tenure.dev/epoch"), "");
   fake_.remove("db0");
   for (std::uint32_t slot = 0; slot < 3; ++slot) {
@@ -108,7 +120,7 @@ TEST_F(KubernetesSlots, AreTakenAgainAfterTheFirstLeaseWasDeleted) {
 }
 
 TEST_F(KubernetesSlots, WhoseEpochCannotBeReadAreNotTakenAndThatIsSaid) {
-  leave_only_the_last(2);
+  hold_and_leave(2, 1);
   fake_.annotate("db0", "tenure.dev/epoch", "soon");
   auto a = join("a", 2);
   EXPECT_EQ(words(a->acquire()),

@@ -90,6 +90,22 @@ TEST_F(KubernetesPressure, IsRememberedForOtherCalls) {
   EXPECT_EQ(acquire(*a), "refused");
 }
 
+/// Nobody waits for a day because something in between says so.
+TEST_F(KubernetesPressure, IsWaitedForNoLongerThanAMinuteWhateverTheServerSays) {
+  auto a = join(settings("a", seconds(3600)));
+  ASSERT_EQ(acquire(*a), "granted");
+  press("86400", {"write"});
+  renew_by(*a, milliseconds(10));
+  loop_.pass(seconds(1));
+  api_.repent();
+  const int before = api_.count("write");
+  renew_by(*a, seconds(200));
+  loop_.pass(seconds(48));
+  EXPECT_EQ(api_.count("write"), before);
+  loop_.pass(seconds(30));
+  EXPECT_EQ(came_, "renewed") << "a minute, and up to a quarter more";
+}
+
 TEST_F(KubernetesPressure, IsOverOnceTheServerAnswers) {
   auto a = join(settings("a", seconds(60)));
   ASSERT_EQ(acquire(*a), "granted");

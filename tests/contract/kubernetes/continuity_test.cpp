@@ -110,6 +110,26 @@ TEST_F(KubernetesContinuity, AChangeThatTwoStreamsShowIsShownOnce) {
   EXPECT_EQ(seen.back().expires_at, loop_.now() - std::chrono::milliseconds(10) + seconds(60));
 }
 
+/// Without a word, nobody would know why no member follows a dead holder.
+TEST_F(KubernetesContinuity, ALeaseThatCannotBeTakenForBreaksIsSaid) {
+  std::vector<stores::notice> noted;
+  stores::setup with = settings("a", seconds(12));
+  with.notes = [&](const stores::notice& what) { noted.push_back(what); };
+  auto a = join(with);
+  api_.cut_silent_after(seconds(8));
+  hold_as_another(seconds(12));
+  loop_.pass(seconds(20));
+  EXPECT_TRUE(noted.empty()) << "it may yet last";
+  loop_.pass(seconds(20));
+  ASSERT_EQ(noted.size(), 1U) << "once";
+  EXPECT_TRUE(noted.front().is_trouble);
+  EXPECT_THAT(noted.front().text, testing::HasSubstr("the Lease db0 has not changed for longer"));
+  hold_as_another(seconds(12), 1);
+  loop_.pass(seconds(10));
+  ASSERT_EQ(noted.size(), 2U);
+  EXPECT_FALSE(noted.back().is_trouble);
+}
+
 /// Where nobody is waited for, a break costs nothing.
 TEST_F(KubernetesContinuity, AWatchOfAFreeLeaseIsNotReplaced) {
   auto a = join(settings("a", seconds(60)));

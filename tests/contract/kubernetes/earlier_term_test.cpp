@@ -113,11 +113,6 @@ TEST_F(KubernetesEarlierTerm, IsTakenUpOnlyAfterThePresentOne) {
 /// As many hold as may.
 TEST_F(KubernetesEarlierTerm, IsNotTakenUpInASlotThatIsNotOpen) {
   release(*us_, held_.version);
-  std::optional<stores::agree_outcome> came;
-  us_->agree(core::election_index{0}, {.slots = 1}, loop_.now() + seconds(1),
-             [&](auto what) { came = std::move(what); });
-  loop_.pass(seconds(1));
-  ASSERT_TRUE(came && std::holds_alternative<core::agreement>(*came));
   auto other = join(settings("c", seconds(60)));
   ASSERT_EQ(acquire(*other), "granted");
   ASSERT_EQ(held_.slot, 0U);

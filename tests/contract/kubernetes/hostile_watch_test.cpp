@@ -192,8 +192,7 @@ TEST_F(HostileKubernetesWatch, AWatchThatIsRefusedLaterIsToldAndEndsNoTerm) {
   expect_usable(*a);
 }
 
-/// The watch of the Leases with the election's label: in an election of one slot, those of members
-/// and orders.
+/// The watch of the Leases with the election's label: in an election of one slot, those of members.
 class HostileKubernetesLabel : public HostileKubernetesWatch {
  protected:
   void break_watches_by_label() {
@@ -225,7 +224,7 @@ TEST_F(HostileKubernetesLabel, ThatCannotBeWatchedDoesNotBreakTheWatchOfTheElect
   fake_.end_watches();
   ASSERT_TRUE(eventually(loop_, [&] { return !said.empty(); }));
   EXPECT_TRUE(said[0].is_trouble);
-  EXPECT_THAT(said[0].text, HasSubstr("members and orders are not shown, retrying: "));
+  EXPECT_THAT(said[0].text, HasSubstr("members are not shown, retrying: "));
   hold_as_another();
   EXPECT_TRUE(loop_.run_until([&] { return seen->shows(std::not_fn(nobody)); }));
   EXPECT_TRUE(seen->broken.empty()) << seen->broken.front();

@@ -71,17 +71,47 @@ TEST_F(KubernetesLabel, OfAnotherElectionIsNotTouched) {
   EXPECT_EQ(labels(), (json{{"tenure.dev/election", "other"}}));
 }
 
-TEST_F(KubernetesLabel, ThatIsMissingDoesNotKeepASlotOpen) {
-  api_.model().put("db0.slot-1", json::object());
-  std::optional<stores::agree_outcome> came;
-  first_->agree(core::election_index{0}, {.slots = 1}, loop_.now() + seconds(1),
-                [&](auto what) { came = std::move(what); });
-  loop_.pass(seconds(1));
-  ASSERT_TRUE(came);
-  EXPECT_TRUE(std::holds_alternative<core::agreement>(*came));
+/// The right to create Leases would be enough to keep an election from having a holder.
+TEST_F(KubernetesLabel, OfASlotOutsideTheListKeepsNobodyOut) {
+  std::string done;
+  first_->release(core::election_index{0}, core::no_version, {}, loop_.now() + seconds(1),
+                  [&](const auto&) { done = "done"; });
+  wait_for(done);
+  auto third = join(settings("c", seconds(60)));
+  ASSERT_EQ(acquire(*third), "granted");
+  api_.model().put("db0.slot-7",
+                   {{"holderIdentity", "nobody"}, {"leaseDurationSeconds", 2147483647}});
+  api_.model().merge("db0.slot-7", {{"labels", {{"tenure.dev/election", "db0"}}}});
+  done.clear();
+  third->release(core::election_index{0}, core::no_version, {}, loop_.now() + seconds(1),
+                 [&](const auto&) { done = "done"; });
+  wait_for(done);
+  auto fourth = join(settings("d", seconds(60)));
+  EXPECT_EQ(acquire(*fourth), "granted");
 }
 
-/// Where the first Lease was deleted, the held slot is the open one.
+TEST_F(KubernetesLabel, ThatIsMissingDoesNotKeepASlotOpen) {
+  api_.model().put("db0.slot-1", json::object());
+  std::string done;
+  first_->release(core::election_index{0}, core::no_version, {}, loop_.now() + seconds(1),
+                  [&](const auto&) { done = "done"; });
+  wait_for(done);
+  auto third = join(settings("c", seconds(60)));
+  EXPECT_EQ(acquire(*third), "granted") << "for one slot";
+  EXPECT_EQ(acquire(*second_), "refused");
+}
+
+TEST_F(KubernetesLabel, ThatIsMissingHidesNoHolderFromAMemberWithFewerSlots) {
+  api_.model().put("db0.slot-1", {{"holderIdentity", "gone"}, {"leaseDurationSeconds", 60}});
+  std::string done;
+  first_->release(core::election_index{0}, core::no_version, {}, loop_.now() + seconds(1),
+                  [&](const auto&) { done = "done"; });
+  wait_for(done);
+  auto third = join(settings("c", seconds(60)));
+  EXPECT_EQ(acquire(*third), "refused");
+}
+
+/// The list was deleted with the first Lease. The slot of the one that is gone is closed.
 TEST_F(KubernetesLabel, OrNotASlotIsTakenAfterItsHolderAlsoWithoutTheFirstLease) {
   const json spec{{"holderIdentity", "gone"}, {"leaseDurationSeconds", 60}};
   auto third = join(settings("c", seconds(60)));
@@ -91,7 +121,7 @@ TEST_F(KubernetesLabel, OrNotASlotIsTakenAfterItsHolderAlsoWithoutTheFirstLease)
   EXPECT_EQ(acquire(*third), "refused");
   loop_.pass(seconds(61));
   EXPECT_EQ(acquire(*third), "granted");
-  EXPECT_EQ(held_.slot, 1U);
+  EXPECT_EQ(held_.slot, 0U);
 }
 
 /// A write that is carried out late would take another slot beside that of the next one.
@@ -105,6 +135,23 @@ TEST_F(KubernetesLabel, OrNotASlotThatMayBeTakenLateIsTriedAgainFirst) {
   wait_for(done);
   EXPECT_EQ(acquire(*second_), "granted");
   EXPECT_EQ(held_.slot, 1U) << "the first one is free, too";
+}
+
+/// After a gap in what the watch shows, the time of the holder that is gone runs anew.
+TEST_F(KubernetesLabel, OrNotNoOtherSlotIsTakenWhileAWriteMayBeCarriedOutLate) {
+  second_->watch(core::election_index{0}, [](const auto&) {});
+  loop_.pass(seconds(61));
+  api_.on("write", [](const auto&) { return std::nullopt; });
+  EXPECT_THAT(acquire(*second_), HasSubstr("unknown: "));
+  api_.repent();
+  api_.on("watch", [](const auto&) { return virtual_reply(410, ""); });
+  api_.cut_watches();
+  loop_.pass(seconds(3));
+  api_.repent();
+  EXPECT_THAT(acquire(*second_), HasSubstr("the Lease db0 has no answer yet and may still be"));
+  loop_.pass(seconds(61));
+  EXPECT_EQ(acquire(*second_), "granted");
+  EXPECT_EQ(held_.slot, 0U);
 }
 
 /// What runs by it may still be dying, so it is neither taken up again nor given back.

@@ -114,5 +114,61 @@ TEST_F(KubernetesNamesake, DoesNotMakeUsWriteWithoutPause) {
   EXPECT_LE(api_.count("write") - before, 6) << "in five seconds";
 }
 
+class KubernetesBatch : public VirtualKubernetes {
+ protected:
+  void watch(stores::store& who) {
+    who.watch(core::election_index{0}, [this](auto what) {
+      if (auto* shown = std::get_if<core::observation>(&what)) seen_.push_back(std::move(*shown));
+    });
+    loop_.pass(seconds(1));
+  }
+
+  std::vector<core::observation> seen_;
+};
+
+TEST_F(KubernetesBatch, OfMembersIsShownOnce) {
+  auto a = join(settings("a", seconds(60)));
+  watch(*a);
+  const std::size_t before = seen_.size();
+  for (int i = 0; i < 50; ++i) {
+    const std::string mark = "tenure-" + std::to_string(i);
+    api_.model().put("db0.member-" + mark,
+                     {{"holderIdentity", "b" + std::to_string(i) + "_" + mark}});
+    api_.model().merge("db0.member-" + mark, {{"labels", {{"tenure.dev/election", "db0"}}}});
+  }
+  api_.show();
+  loop_.pass(milliseconds(10));
+  ASSERT_EQ(seen_.size(), before + 1);
+  EXPECT_EQ(seen_.back().members.value().size(), 50U);
+}
+
+/// A term that was there between two others is no less a term.
+TEST_F(KubernetesBatch, OfTermsIsShownOneByOne) {
+  auto a = join(settings("a", seconds(60)));
+  watch(*a);
+  const std::size_t before = seen_.size();
+  for (const char* holder : {"x", "y", ""}) {
+    api_.model().put("db0", {{"holderIdentity", holder}, {"leaseDurationSeconds", 60}});
+  }
+  api_.show();
+  loop_.pass(milliseconds(10));
+  ASSERT_EQ(seen_.size(), before + 3);
+  EXPECT_TRUE(held_by("x")(seen_[before]));
+  EXPECT_TRUE(held_by("y")(seen_[before + 1]));
+  EXPECT_TRUE(nobody(seen_[before + 2]));
+}
+
+/// A list that shows nothing new is compared by what is known of its Leases.
+TEST_F(KubernetesBatch, OfAListThatHasNothingNewIsNotShown) {
+  auto a = join(settings("a", seconds(60)));
+  hold_as_another(seconds(600));
+  watch(*a);
+  const std::size_t before = seen_.size();
+  const int lists = api_.count("list");
+  loop_.pass(seconds(60));
+  EXPECT_GT(api_.count("list"), lists);
+  EXPECT_EQ(seen_.size(), before);
+}
+
 }  // namespace
 }  // namespace tenure::tests

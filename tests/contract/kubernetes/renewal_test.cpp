@@ -85,28 +85,74 @@ TEST_F(VirtualKubernetes, ARenewalThatReliesOnAStateInVainDoesNotTryItAgain) {
   EXPECT_EQ(api_.count("write") - before, 1);
 }
 
+/// A member that holds "db0" and "db1".
+class VirtualRenewals : public VirtualKubernetes {
+ protected:
+  store_ptr hold_two() {
+    stores::setup with = settings("a", std::chrono::seconds(60));
+    with.elections.push_back({.name = "db1"});
+    auto a = join(with);
+    for (const std::uint32_t i : {0U, 1U}) {
+      EXPECT_EQ(acquire(*a, i), "granted");
+      terms_.push_back({.which = core::election_index{i}, .version = held_.version});
+    }
+    return a;
+  }
+
+  /// What has come of a renewal of both after this time.
+  std::optional<stores::renew_outcome> renew_both(stores::store& who, core::duration within,
+                                                  core::duration after) {
+    const auto came = std::make_shared<std::optional<stores::renew_outcome>>();
+    who.renew(terms_, loop_.now() + within, [came](auto what) { came->emplace(std::move(what)); });
+    loop_.pass(after);
+    return *came;
+  }
+
+  std::vector<core::renewal_item> terms_;
+};
+
+/// A Go program compares times in whole seconds: the one that it saw before a restore would mean
+/// that nothing was renewed since.
+TEST_F(VirtualRenewals, HaveALaterSecondThanAllBeforeAlsoAfterARestore) {
+  auto a = join(settings("a", std::chrono::seconds(60)));
+  ASSERT_EQ(acquire(*a), "granted");
+  const auto second_of = [&] {
+    return api_.model().lease("db0")["spec"]["renewTime"].get<std::string>().substr(0, 19);
+  };
+  const nlohmann::json backup = api_.model().lease("db0")["spec"];
+  ASSERT_EQ(renew(*a), "renewed");
+  ASSERT_EQ(renew(*a), "renewed");
+  const std::string before = second_of();
+  api_.model().put("db0", backup);
+  ASSERT_LT(second_of(), before);
+  ASSERT_EQ(renew(*a), "renewed");
+  EXPECT_GT(second_of(), before);
+}
+
 /// A webhook may take longer than a renewal has, and the caller counts all as unknown at its
 /// deadline.
-TEST_F(VirtualKubernetes, ARenewalIsAnsweredInTimeThoughOneOfItsTermsIsNot) {
-  stores::setup with = settings("a", std::chrono::seconds(60));
-  with.elections.push_back({.name = "db1"});
-  auto a = join(with);
-  std::vector<core::renewal_item> terms;
-  for (const std::uint32_t i : {0U, 1U}) {
-    ASSERT_EQ(acquire(*a, i), "granted");
-    terms.push_back({.which = core::election_index{i}, .version = held_.version});
-  }
+TEST_F(VirtualRenewals, AreAnsweredInTimeThoughOneOfTheTermsIsNot) {
+  auto a = hold_two();
   api_.on("write", [&](const http::client_request& what) -> std::optional<http::client_reply> {
     if (what.target.ends_with("/db1")) return std::nullopt;
     return api_.truth(what);
   });
-  std::optional<stores::renew_outcome> came;
-  a->renew(terms, loop_.now() + std::chrono::seconds(8),
-           [&](auto what) { came = std::move(what); });
-  loop_.pass(std::chrono::milliseconds(7100));
+  const auto came = renew_both(*a, std::chrono::seconds(8), std::chrono::milliseconds(7100));
   ASSERT_TRUE(came) << "before its deadline";
   ASSERT_TRUE(std::holds_alternative<stores::renewal>(*came));
   EXPECT_THAT(std::get<stores::renewal>(*came).unanswered, SizeIs(1));
+}
+
+TEST_F(VirtualRenewals, ALossIsToldThoughTheWriteOfAnotherTermHasNoAnswer) {
+  auto a = hold_two();
+  hold_as_another(std::chrono::seconds(60));
+  api_.on("write", [](const auto&) -> std::optional<http::client_reply> { return std::nullopt; });
+  const auto came = renew_both(*a, std::chrono::seconds(20), std::chrono::milliseconds(200));
+  ASSERT_TRUE(came);
+  EXPECT_EQ(words(*came), "lost: taken_over");
+  EXPECT_THAT(
+      std::get<stores::renewal>(*came).unanswered,
+      ElementsAre(testing::Field(&stores::unanswered_renewal::which, core::election_index{1})));
 }
 
 }  // namespace

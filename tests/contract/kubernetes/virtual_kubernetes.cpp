@@ -1,6 +1,9 @@
 #include "virtual_kubernetes.hpp"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <ctime>
 #include <utility>
 
 namespace tenure::tests {
@@ -86,10 +89,21 @@ int virtual_kubernetes::count(const std::string& name) const {
   return found == count_.end() ? 0 : found->second;
 }
 
+std::int64_t virtual_kubernetes::wall_ms() const {
+  const auto now = loop_.now().time_since_epoch();
+  return 1'769'860'800'000 + std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
 http::client_reply virtual_kubernetes::truth(const http::client_request& what) {
   const lease_model::reply came = model_.answer(what.method, what.target, what.body);
   show();
-  return virtual_reply(static_cast<unsigned>(came.status), came.body.dump());
+  const std::time_t now_s = wall_ms() / 1000;
+  std::tm now{};
+  gmtime_r(&now_s, &now);
+  std::array<char, 40> date{};
+  std::strftime(date.data(), date.size(), "%a, %d %b %Y %H:%M:%S GMT", &now);
+  return virtual_reply(static_cast<unsigned>(came.status), came.body.dump(),
+                       {{.name = "Date", .value = date.data()}});
 }
 
 void virtual_kubernetes::send(const http::client_request& what, http::reply_handler done) {
@@ -150,12 +164,14 @@ void virtual_kubernetes::show() {
 }
 
 void virtual_kubernetes::show(const watch_ptr& which) {
+  std::string all;
   for (const lease_model::event& one : model_.events_after(which->known, which->target)) {
     which->known = one.version;
-    cut_later(which);
-    which->on.data(one.what.dump() + "\n");
-    if (!is_open(which)) return;
+    all += one.what.dump() + "\n";
   }
+  if (all.empty()) return;
+  cut_later(which);
+  which->on.data(all);
 }
 
 void virtual_kubernetes::cut_later(const watch_ptr& which) {

@@ -25,8 +25,11 @@ class virtual_kubernetes {
   /// What is kept. Call `show` after a change.
   lease_model& model() { return model_; }
   [[nodiscard]] const lease_model& model() const { return model_; }
-  /// Shows the watches what has changed.
+  /// Shows the watches what has changed, all of it in one piece.
   void show();
+
+  /// The wall clock of members and servers.
+  [[nodiscard]] std::int64_t wall_ms() const;
 
   /// From now on requests of this name are answered so; the clients wait a millisecond for each
   /// answer. Nothing: no answer ever.

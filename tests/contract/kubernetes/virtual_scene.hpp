@@ -10,6 +10,7 @@
 
 #include "hostile_kubernetes.hpp"
 #include "stores/kubernetes/kubernetes_store.hpp"
+#include "stores/printable_store.hpp"
 #include "virtual_kubernetes.hpp"
 
 namespace tenure::tests {
@@ -22,17 +23,15 @@ class VirtualKubernetes : public testing::Test {
   [[nodiscard]] stores::setup settings(const std::string& identity, core::duration ttl,
                                        std::uint32_t slots = 1) {
     stores::setup made = settings_for("kubernetes", "http://10.0.0.1:6443", identity, ttl, slots);
-    made.wall_ms = [this] {
-      return 1'769'860'800'000 +
-             std::chrono::duration_cast<std::chrono::milliseconds>(loop_.now().time_since_epoch())
-                 .count();
-    };
+    made.wall_ms = [this] { return api_.wall_ms(); };
     return made;
   }
 
   /// An agent that has opened the store.
   store_ptr join(const stores::setup& with) {
-    auto made = stores::make_kubernetes_store(loop_, api_.connector(), with);
+    auto made = stores::make_printable_store(with, [this](stores::setup what) {
+      return stores::make_kubernetes_store(loop_, api_.connector(), std::move(what));
+    });
     EXPECT_TRUE(made);
     std::optional<std::string> opened;
     (*made)->open([&](const auto& what) { opened = what ? "" : what.error().text; });

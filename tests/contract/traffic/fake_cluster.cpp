@@ -90,6 +90,14 @@ json fake_cluster::truth(const std::string& request, int& status) {
     status = 201;
     return events_.back();
   }
+  if (what == "list" && request.contains("/endpointslices?")) {
+    json items = json::array();
+    for (const auto& [name, one] : objects_) {
+      if (one["kind"] == "EndpointSlice") items.push_back(one);
+    }
+    return {
+        {"kind", "EndpointSliceList"}, {"metadata", json::object()}, {"items", std::move(items)}};
+  }
   if (what == "list") {
     json items = json::array();
     for (const auto& [name, one] : objects_) {

@@ -6,8 +6,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/number_text.hpp"
 #include "placed_members.hpp"
+#include "servers/consul_server.hpp"
 #include "servers/kubernetes_server.hpp"
+#include "servers/tcp_proxy.hpp"
 
 /// `tenure doctor` against real stores, guards and API servers.
 namespace tenure::tests {
@@ -27,6 +30,12 @@ finished doctor(const temporary_directory& in, std::vector<std::string> words,
 /// A line with this word and this check, whose text has this.
 auto has_line(const std::string& word, const std::string& check, const std::string& text) {
   return ContainsRegex("(^|\n)" + word + " +" + check + " +[^\n]*" + text);
+}
+
+std::vector<place> places_of(const std::string& kind) {
+  std::vector<place> out = places();
+  std::erase_if(out, [&](const place& one) { return one.kind != kind; });
+  return out;
 }
 
 class Doctor : public PlacedMembers {
@@ -83,12 +92,12 @@ TEST_P(Doctor, ChangesNothingAndDisturbsNobody) {
   EXPECT_THAT(a->process().err(), Not(HasSubstr("doctor"))) << answer;
 }
 
-TEST_P(Doctor, AMemberWithAnotherNumberOfSlotsWouldNotCampaign) {
+TEST_P(Doctor, AMemberWithAnotherNumberOfSlotsWouldWait) {
   const auto a = holder();
   const finished r = examine({"--slots", "2"});
-  EXPECT_EQ(r.status, 1) << r.out;
-  EXPECT_THAT(r.out, has_line("BAD", "slots", "test has 1 in the store and 2 in these settings"));
-  EXPECT_THAT(r.out, HasSubstr("tenure set test --slots 2"));
+  EXPECT_EQ(r.status, 0) << r.out;
+  EXPECT_THAT(r.out, has_line("warn", "slots", "test has 1 in the store and 2 in these settings"));
+  EXPECT_THAT(r.out, HasSubstr("restart these with the new number, or set slots to 1 here"));
 }
 
 TEST_P(Doctor, TheSameInJson) {
@@ -143,6 +152,35 @@ TEST_P(DoctorStoreDown, OneOfTwoEndpointsThatIsGoneIsNamed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(On, DoctorStoreDown, testing::ValuesIn(server_places()),
+                         [](const auto& instance) { return instance.param.name; });
+
+class DoctorBehindAProxy : public Doctor {};
+
+/// As behind nginx with its usual settings: reads work, and a watch gets no answer.
+TEST_P(DoctorBehindAProxy, ThatPassesNoWatchOnNoMemberWouldCampaign) {
+  const std::string direct = store_->endpoint();
+  servers::tcp_proxy proxy(*base::read_number<std::uint16_t>(direct.substr(direct.rfind(':') + 1)));
+  proxy.lose_pieces("watch_id");
+  const finished r = doctor(in_, {"--store", "etcd", "--election", "test", "--endpoint",
+                                  proxy.endpoint(), "--identity", "a"});
+  EXPECT_EQ(r.status, 1) << r.out << r.err;
+  EXPECT_THAT(r.out, has_line("BAD", "store", "can be read and not watched, so no member"));
+}
+
+INSTANTIATE_TEST_SUITE_P(On, DoctorBehindAProxy, testing::ValuesIn(places_of("etcd")),
+                         [](const auto& instance) { return instance.param.name; });
+
+class DoctorOnConsul : public Doctor {};
+
+TEST_P(DoctorOnConsul, AKeyOfAnotherProgramIsBadAsNobodyWouldHold) {
+  auto& consul = dynamic_cast<servers::consul_cluster&>(*store_->server());
+  consul.call("PUT", "/v1/kv/test/.lock", "of another program");
+  const finished r = examine();
+  EXPECT_EQ(r.status, 1) << r.out << r.err;
+  EXPECT_THAT(r.out, has_line("BAD", "store", "the key test/.lock is not a lock"));
+}
+
+INSTANTIATE_TEST_SUITE_P(On, DoctorOnConsul, testing::ValuesIn(places_of("consul")),
                          [](const auto& instance) { return instance.param.name; });
 
 // --- without a store -----------------------------------------------------------------------------

@@ -49,7 +49,13 @@ class Inject : public testing::Test {
 TEST_F(Inject, ManifestIsPrintedWithTheSidecarOfThisVersion) {
   const finished done = inject({path(), "--election", "db"});
   EXPECT_EQ(done.status, 0) << done.err;
-  EXPECT_EQ(done.err, "");
+  EXPECT_THAT(done.err, HasSubstr("warning: --image: is not given, so the manifest names tenure:"));
+  EXPECT_THAT(done.err, HasSubstr("which no registry has; name the image that you have pushed"));
+  EXPECT_EQ(inject({path(), "--election", "db", "--image", "here/tenure:2"}).err, "");
+  EXPECT_THAT(inject({path(), "--election", "db", "--store", "sqlite"}).err,
+              HasSubstr("inject: --store: is sqlite, a file, which pods do not share"));
+  EXPECT_THAT(inject({path(), "--election", "Web_X"}).err,
+              HasSubstr("cannot be the name of a Lease"));
   const std::string version = run({tenure_binary(), "version"}, temporary_directory()).out;
   const std::string number = version.substr(7, version.find(' ', 7) - 7);
   EXPECT_THAT(
@@ -85,10 +91,25 @@ TEST_F(Inject, SettingsAreArgumentsOfTheAgentAndNoVariableHereCounts) {
   EXPECT_THAT(done.err, HasSubstr("tenure inject: warning: "));
 }
 
+TEST_F(Inject, LimitsAreTheRequestsToo) {
+  write(manifest);
+  EXPECT_THAT(inject({path(), "--election=db", "--limits=cpu=100m"}).out,
+              HasSubstr("requests: {memory: 32Mi, cpu: 100m}\n"
+                        "        limits: {memory: 32Mi, cpu: 100m}\n"));
+  EXPECT_THAT(
+      inject({path(), "--election=db", "--limits=cpu=1.5,memory=64Mi", "--requests=cpu=20m"}).out,
+      HasSubstr("requests: {memory: 64Mi, cpu: 20m}\n"
+                "        limits: {memory: 64Mi, cpu: 1.5}\n"));
+}
+
 TEST_F(Inject, FilesOfTheAgentNeedAVolume) {
   write(manifest + "  volumes:\n    - {name: tls, secret: {secretName: tls}}\n");
-  const std::vector<std::string> words{path(), "--election=db", "--store=etcd",
-                                       "--endpoint=https://etcd:2379", "--ca-file=/etc/tls/ca.crt"};
+  const std::vector<std::string> words{path(),
+                                       "--election=db",
+                                       "--store=etcd",
+                                       "--endpoint=https://etcd:2379",
+                                       "--ca-file=/etc/tls/ca.crt",
+                                       "--image=here/tenure:2"};
   const finished without = inject(words);
   EXPECT_EQ(without.status, 0) << without.err;
   EXPECT_THAT(without.err, HasSubstr("warning: --ca-file: names a file that is in no volume of the "
@@ -113,7 +134,6 @@ TEST_F(Inject, MisuseIsRefusedBeforeTheManifestIsRead) {
            wrong_words{{"--election", "db", "--config", "x"}, "--config names a file"},
            wrong_words{{"--election", "db", "--identity", "x"}, "--identity: is not the same for"},
            wrong_words{{"--election", "db", "--guard-dir", "/x"}, "guard_dir"},
-           wrong_words{{"--election", "db", "--traffic", "label"}, "--traffic: needs a label"},
            wrong_words{{"--election", "db", "--probe-listen", "off"},
                        "--probe-listen: is not where"},
            wrong_words{{"--election", "db", "--probe-listen", "127.0.0.1:8081"}, "--probe-listen"},
@@ -121,6 +141,10 @@ TEST_F(Inject, MisuseIsRefusedBeforeTheManifestIsRead) {
            wrong_words{{"--election", "db", "--run-as", "nobody"},
                        "--run-as is \"nobody\"; give the "},
            wrong_words{{"--election", "db", "--mount", "tls"}, "--mount is \"tls\"; give a volume"},
+           wrong_words{{"--election", "db", "--command", "'"}, "--command "},
+           wrong_words{{"--election", "db", "--limits", "cpu"}, "--limits is \"cpu\"; give quant"},
+           wrong_words{{"--election", "db", "--requests", "cpu=1,=2"},
+                       "--requests is \"cpu=1,=2\""},
            wrong_words{{"--election", "db", "--rbac", "--namespace", "x"}, "--rbac: adds a Role"},
            wrong_words{{"--election", "db", "--rbac", "--store=etcd", "--endpoint=http://e:1"},
                        "the agent needs no rights"},
@@ -135,17 +159,18 @@ TEST_F(Inject, MisuseIsRefusedBeforeTheManifestIsRead) {
     EXPECT_THAT(done.err, AllOf(HasSubstr("tenure inject: "), HasSubstr(one.says)));
     EXPECT_THAT(done.out, IsEmpty());
   }
-  EXPECT_THAT(inject({}).err, HasSubstr("no FILE is given\nfor example: tenure inject web.yaml"));
+  EXPECT_THAT(inject({}).err,
+              HasSubstr("FILE is missing: the manifest; - for standard input\nfor example: "));
 }
 
 TEST_F(Inject, RefusedManifestPrintsNothingButReasonsWithTheirPositions) {
-  write(manifest + "      livenessProbe: {exec: {command: [true]}}\n  hostPID: true\n");
+  write(manifest + "      lifecycle: {postStart: {exec: {command: [a]}}}\n  hostPID: true\n");
   const finished done = inject({path(), "--election", "db"});
   EXPECT_EQ(done.status, 1);
   EXPECT_THAT(done.out, IsEmpty());
   EXPECT_THAT(done.err,
               AllOf(HasSubstr("tenure inject: " + path() + ":10:12: with hostPID"),
-                    HasSubstr("tenure inject: " + path() + ":9:22: the command does not")));
+                    HasSubstr("tenure inject: " + path() + ":9:18: postStart would run")));
   const finished missing = inject({path() + "x", "--election", "db"});
   EXPECT_EQ(missing.status, 1);
   EXPECT_EQ(missing.err, "tenure inject: " + path() +

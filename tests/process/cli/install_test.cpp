@@ -69,6 +69,20 @@ TEST_F(Install, TheCopyIsTheProgramAndASecondTimeWritesNothing) {
             std::filesystem::file_size(tenure_binary()));
 }
 
+TEST_F(Install, PlaceForGuardAndAgentIsForEverybodyToAddToAndForNobodyToTakeFrom) {
+  const std::string place = in() / "place";
+  for (int times = 0; times < 2; ++times) {
+    const finished done = install({"--guard-dir", place});
+    EXPECT_EQ(done.status, 0) << done.err;
+    struct stat about{};
+    ASSERT_EQ(::stat(place.c_str(), &about), 0);
+    EXPECT_EQ(about.st_mode, S_IFDIR | 01777U);
+  }
+  const finished file = install({"--guard-dir", installed()});
+  EXPECT_EQ(file.status, 1);
+  EXPECT_THAT(file.err, HasSubstr("/tenure is a regular file; name a directory"));
+}
+
 TEST_F(Install, JsonSaysWhetherAnythingWasWritten) {
   EXPECT_THAT(install({"-o", "json"}).out,
               AllOf(HasSubstr("\"path\": \"" + installed() + "\""), HasSubstr("\"written\": true"),

@@ -118,7 +118,10 @@ TEST_F(LocalAgents, OneThatHangsIsNamedAndTheOthersAreShown) {
 
 TEST_F(LocalAgents, OneThatIsDeadIsNotShownAndTheNextOneTidiesUp) {
   ASSERT_EQ(sockets().size(), 2U);
+  const auto agent = b_->agent();
+  ASSERT_TRUE(agent);
   b_->pull_the_plug();
+  ASSERT_TRUE(eventually([&] { return !is_alive(*agent); })) << "its socket is closed last";
   const finished r = tenure({"status"});
   EXPECT_EQ(r.status, 0) << r.err;
   EXPECT_THAT(r.out, AllOf(HasSubstr(" a "), Not(HasSubstr(" b      standby"))));

@@ -56,7 +56,7 @@ TEST(Usage, WhatIsWrongIsSaidInOurWordsWithWhatWasMeant) {
                   "--ttl is \"5\", without a unit; say which unit: \"5s\"\n"},
            misuse{{"guard", "--dir", "/d", "--drain", "5", "--", "true"},
                   "say which unit: \"5s\";"},
-           misuse{{"transfer"}, "no TO is given\nfor example: tenure transfer "},
+           misuse{{"transfer"}, "TO is missing: the next holder\nfor example: tenure transfer "},
            misuse{{"status", "--", "ls"}, "takes no command behind --"},
        }) {
     const finished r = tenure(in, m.words);

@@ -4,6 +4,7 @@ import functools
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -29,22 +30,42 @@ def marked_blocks(text):
     return blocks
 
 
-class Shell:
-    """A bash in a directory of its own; only its commands find its agents."""
+def marked_steps(text, wanted):
+    """The blocks of these names. Ends if the page has them in another order, or lacks one."""
+    blocks = marked_blocks(text)
+    there = [name for name in blocks if name in wanted]
+    if there != wanted:
+        sys.exit(f"the page marks {there}; this test knows {wanted}")
+    return {name: blocks[name] for name in wanted}
 
-    def __init__(self, binary):
+
+NOBODY = 65534
+
+
+class Shell:
+    """A bash in a directory of its own; only its commands find its agents. `says_where`: its commands say
+    themselves in which directory agents leave their sockets, and this is that directory. `user`: of the shell."""
+
+    def __init__(self, binary, says_where=None, user=None):
         self.folder = tempfile.TemporaryDirectory()
         self.at = pathlib.Path(self.folder.name)
         (self.at / "build/release").mkdir(parents=True)
-        (self.at / "build/release/tenure").symlink_to(pathlib.Path(binary).resolve())
+        # A copy: another user may not get to where it is.
+        shutil.copy(binary, self.at / "build/release/tenure")
         (self.at / "agents").mkdir(mode=0o700)
         self.environment = {k: os.environ[k] for k in ("PATH", "HOME") if k in os.environ}
-        self.environment["TENURE_RUNTIME_DIR"] = str(self.at / "agents")
+        if not says_where:
+            self.environment["TENURE_RUNTIME_DIR"] = str(self.at / "agents")
+        self.asks = {**self.environment, "TENURE_RUNTIME_DIR": str(self.at / (says_where or "agents"))}
+        self.user = {}
+        if user is not None:
+            self.user = {"user": user, "group": user, "extra_groups": []}
+            os.chown(self.at, user, user)
         # A process that outlives its parent becomes our child, so that we can find and end it.
         if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
             raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
         self.said = open(self.at / "said", "w+")
-        self.process = subprocess.Popen(["bash"], cwd=self.at, env=self.environment, text=True,
+        self.process = subprocess.Popen(["bash"], cwd=self.at, env=self.environment, text=True, **self.user,
                                         stdin=subprocess.PIPE, stdout=self.said, stderr=self.said)
         # Makes bash report every command that fails, not only the last one of a block.
         self.pasted = 0
@@ -70,7 +91,7 @@ class Shell:
 
     def ask(self, *words):
         """The output of `tenure` with only the shell's environment."""
-        return subprocess.run([self.at / "build/release/tenure", *words], env=self.environment,
+        return subprocess.run([self.at / "build/release/tenure", *words], env=self.asks, **self.user,
                               capture_output=True, text=True, timeout=PATIENCE).stdout
 
     def processes(self):

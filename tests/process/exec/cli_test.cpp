@@ -5,6 +5,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 
 #include "harness.hpp"
 
@@ -187,9 +188,26 @@ TEST(Cli, ExplainShowsHowKubernetesLearnsWhichPodIsActive) {
   EXPECT_FALSE(has(told("probe"), "Kubernetes"));
 }
 
+/// The unit of systemd does not start what ends with 2 again.
+TEST(Cli, PlacesThatCannotWorkAreRefusedByEachVerbBeforeAnythingRuns) {
+  const temporary_directory in;
+  std::ofstream(in / "open.yaml") << "store: sqlite\nendpoint: /tmp/x.db\nelection: db\n";
+  for (const std::vector<std::string>& verb :
+       {std::vector<std::string>{"check", in / "open.yaml"},
+        std::vector<std::string>{"agent", "--config", in / "open.yaml"},
+        std::vector<std::string>{"doctor", "--config", in / "open.yaml"},
+        std::vector<std::string>{"exec", "--config", in / "open.yaml", "--", "true"}}) {
+    std::vector<std::string> words{tenure_binary()};
+    words.insert(words.end(), verb.begin(), verb.end());
+    const finished done = run(words, in);
+    EXPECT_EQ(done.status, 2) << verb.front() << done.err;
+    EXPECT_TRUE(has(done.err, "every user can write to the directory /tmp")) << done.err;
+  }
+}
+
 TEST(Cli, CheckShowsWhatAGoodFileMeansAndWhatIsWrongWithABadOne) {
   const temporary_directory in;
-  std::ofstream(in / "good.yaml") << "store: sqlite\nendpoint: /tmp/x.db\nelection: db\n";
+  std::ofstream(in / "good.yaml") << "store: sqlite\nendpoint: x.db\nelection: db\n";
   const finished good = run({tenure_binary(), "check", in / "good.yaml"}, in);
   EXPECT_EQ(good.status, 0) << good.err;
   EXPECT_TRUE(has(good.out, "ttl")) << good.out;
@@ -300,15 +318,19 @@ TEST(Cli, ATargetIsExplainedAndIsForAgentsWithoutAnotherGuard) {
 
 TEST(Cli, TheAgentUnderstandsTheCommandLineOfTheLeaderElectorSidecar) {
   const temporary_directory in;
-  program a({tenure_binary(), "agent", "--store", "sqlite", "--endpoint", in / "db",
-             "--election=db", "--id=pod-1", "--election-namespace=default", "--http=127.0.0.1:0",
-             "--ttl=10s", "--probe-listen", "off"},
-            in / "agent");
+  program a(
+      {tenure_binary(), "agent", "--store", "sqlite", "--endpoint", in / "db", "--election=db",
+       "--id=pod-1", "--http=127.0.0.1:0", "--ttl=10s", "--probe-listen", "off"},
+      in / "agent");
   ASSERT_TRUE(eventually([&] { return a.said("election=db identity=pod-1 state=active"); }))
       << a.err();
   EXPECT_TRUE(a.said("identity=pod-1")) << a.err();
   EXPECT_TRUE(a.said("api=127.0.0.1:")) << a.err();
-  EXPECT_TRUE(a.said("--election-namespace")) << "it is ignored, but not without a word";
+  const finished elsewhere = run({tenure_binary(), "agent", "--store", "sqlite", "--endpoint",
+                                  in / "db", "--election=db", "--election-namespace=blue"},
+                                 in);
+  EXPECT_EQ(elsewhere.status, 2);
+  EXPECT_TRUE(has(elsewhere.err, "namespace")) << "a file has none: " << elsewhere.err;
   const finished twice = run({tenure_binary(), "agent", "--store", "sqlite", "--endpoint",
                               in / "db", "--election", "db", "--id", "a", "--identity", "b"},
                              in);
@@ -418,6 +440,34 @@ TEST(Agent, SaysOnceThatOtherMachinesReachItsProbePort) {
   EXPECT_TRUE(has(open, "--probe-listen 127.0.0.1:8081")) << open;
   EXPECT_FALSE(has(log_with("127.0.0.1:0"), words));
   EXPECT_FALSE(has(log_with("off"), words));
+}
+
+TEST(Agent, WarnsWhereItListensIfADefaultPortIsTaken) {
+  const temporary_directory in;
+  const auto agent = [&in](const std::string& name) {
+    auto out = std::make_unique<program>(
+        std::vector<std::string>{tenure_binary(), "agent", "--store", "sqlite", "--endpoint",
+                                 in / "db", "--election", "db", "--identity", name},
+        in / name);
+    EXPECT_TRUE(eventually([&] { return out->said("msg=listening"); })) << out->err();
+    return out;
+  };
+  const auto first = agent("a");  // it, or somebody else on this machine, has the ports
+  const std::string log = agent("b")->err();
+  const auto word_after = [&log](const std::string& before) {
+    const std::size_t from = log.find(before) + before.size();
+    return log.substr(from, log.find_first_of(" ;", from) - from);
+  };
+  EXPECT_EQ(
+      word_after("level=warn msg=\"the default address 127.0.0.1:4040 is in use; listening at "),
+      word_after("msg=listening api="))
+      << log;
+  EXPECT_EQ(
+      word_after("level=warn msg=\"the default address 0.0.0.0:8081 is in use; listening at "),
+      word_after(" probe="))
+      << log;
+  EXPECT_TRUE(has(log, "choose one with --listen\"")) << log;
+  EXPECT_TRUE(has(log, "choose one with --probe-listen\"")) << log;
 }
 
 /// Root owns the files in /proc/PID of such a process.

@@ -1,10 +1,18 @@
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <ostream>
+#include <string>
+#include <vector>
 
+#include "base/unique_fd.hpp"
 #include "harness.hpp"
 #include "places.hpp"
 
@@ -91,6 +99,8 @@ INSTANTIATE_TEST_SUITE_P(Of, ExecEnding,
                                            ending{"Failure", {"sh", "-c", "exit 7"}, 7},
                                            ending{"SIGKILL", {"sh", "-c", "kill -9 $$"}, 137},
                                            ending{"SIGTERM", {"sh", "-c", "kill -TERM $$"}, 143},
+                                           // The agent and the guard ignore it.
+                                           ending{"SIGPIPE", {"sh", "-c", "kill -PIPE $$"}, 141},
                                            ending{"NotFound", {"no-such-program-anywhere"}, 127},
                                            ending{"NotExecutable", {"/etc/passwd"}, 126}),
                          [](const auto& instance) { return instance.param.name; });
@@ -141,6 +151,82 @@ TEST(Exec, TermWhileWaitingEndsAtOnceWithoutEverStartingTheCommand) {
   b.process().send(SIGTERM);
   EXPECT_EQ(b.process().wait(), 0) << b.process().err();
   for (const stamped_run& r : stamped_runs(in)) EXPECT_EQ(r.identity, "a");
+}
+
+/// A program at a terminal of its own, whose window can be closed.
+class at_terminal {
+ public:
+  explicit at_terminal(const std::vector<std::string>& words) {
+    int master = -1;
+    pid_ = ::forkpty(&master, nullptr, nullptr, nullptr);
+    if (pid_ == 0) {
+      std::vector<char*> argv;
+      for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+      argv.push_back(nullptr);
+      ::execv(argv[0], argv.data());
+      ::_exit(127);
+    }
+    master_.reset(master);
+  }
+  ~at_terminal() {
+    if (!status_) ::kill(pid_, SIGKILL);
+  }
+  at_terminal(const at_terminal&) = delete;
+  at_terminal& operator=(const at_terminal&) = delete;
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  void close() { master_.reset(); }
+  [[nodiscard]] bool has_ended() {
+    int status = 0;
+    if (!status_ && ::waitpid(pid_, &status, WNOHANG) == pid_) status_ = status;
+    return status_.has_value();
+  }
+  /// What it has written so far contains these words.
+  [[nodiscard]] bool says(const std::string& what) {
+    return eventually([&] {
+      char some[4096];
+      pollfd one{.fd = master_.get(), .events = POLLIN, .revents = 0};
+      while (::poll(&one, 1, 0) == 1) {
+        const ssize_t got = ::read(master_.get(), some, sizeof some);
+        if (got <= 0) break;
+        said_.append(some, static_cast<std::size_t>(got));
+      }
+      return said_.contains(what);
+    });
+  }
+
+ private:
+  pid_t pid_ = 0;
+  base::unique_fd master_;
+  std::optional<int> status_;
+  std::string said_;
+};
+
+TEST(Exec, StandbyEndsWithItsTerminal) {
+  const temporary_directory in;
+  member a(in, {.identity = "a"});
+  ASSERT_TRUE(runs_as(in, "a")) << a.process().err();
+  at_terminal b({tenure_binary(), "exec", "--store", "sqlite", "--endpoint", in / "db",
+                 "--election", "test", "--identity", "b", "--runtime-dir", "off", "--listen", "off",
+                 "--probe-listen", "off", "--", stamper_binary(), in.path()});
+  ASSERT_TRUE(b.says("standing by behind a"));
+  b.close();
+  EXPECT_TRUE(eventually([&] { return b.has_ended(); }));
+}
+
+TEST(Agent, EndsWithItsTerminalAndDoesNotTakeSighupForAnEnd) {
+  const temporary_directory in;
+  at_terminal a({tenure_binary(), "agent", "--store", "sqlite", "--endpoint", in / "db",
+                 "--election", "test", "--identity", "a", "--runtime-dir", "off", "--listen", "off",
+                 "--probe-listen", "off", "--ttl", "10m"});
+  ASSERT_TRUE(a.says("active under version"));
+  ::kill(a.pid(), SIGHUP);
+  ASSERT_TRUE(a.says("SIGHUP changes nothing"));
+  a.close();
+  EXPECT_TRUE(eventually([&] { return a.has_ended(); }));
+  // It has released its lease.
+  member b(in, {.identity = "b"});
+  EXPECT_TRUE(runs_as(in, "b")) << b.process().err();
 }
 
 TEST(Exec, OtherSignalsReachTheCommand) {

@@ -11,6 +11,7 @@
 
 #include "harness.hpp"
 #include "support/own_cgroup.hpp"
+#include "taken_port.hpp"
 
 /// `tenure guard` in one container and `tenure agent` in another; each may start, end and be
 /// replaced on its own.
@@ -37,7 +38,14 @@ const std::vector<std::string> own_namespace{"unshare", "--pid", "--fork", "--ki
 class pod {
  public:
   pod(const temporary_directory& in, std::string identity, std::string ttl)
-      : in_(in), identity_(std::move(identity)), ttl_(std::move(ttl)) {}
+      : pod(in, identity, std::move(ttl), in / ("shared-" + identity), in / "db") {}
+  pod(const temporary_directory& in, std::string identity, std::string ttl,
+      std::filesystem::path directory, std::filesystem::path store)
+      : in_(in),
+        identity_(std::move(identity)),
+        ttl_(std::move(ttl)),
+        directory_(std::move(directory)),
+        store_(std::move(store)) {}
 
   void start_guard(std::vector<std::string> command = {}, std::vector<std::string> before = {},
                    std::vector<std::string> flags = {}) {
@@ -50,12 +58,13 @@ class pod {
     guard_ = std::make_unique<program>(words, next("guard"));
   }
 
-  void start_agent(std::vector<std::string> before = {}) {
+  void start_agent(std::vector<std::string> before = {},
+                   const std::string& listen = "127.0.0.1:0") {
     std::vector<std::string> words = std::move(before);
-    words.insert(words.end(), {tenure_binary(), "agent", "--store", "sqlite", "--endpoint",
-                               (in_ / "db").string(), "--election", "test", "--identity", identity_,
-                               "--ttl", ttl_, "--guard-dir", directory(), "--listen", "127.0.0.1:0",
-                               "--probe-listen", "off"});
+    words.insert(words.end(),
+                 {tenure_binary(), "agent", "--store", "sqlite", "--endpoint", store_.string(),
+                  "--election", "test", "--identity", identity_, "--ttl", ttl_, "--guard-dir",
+                  directory(), "--listen", listen, "--probe-listen", "off"});
     agent_ = std::make_unique<program>(words, next("agent"));
   }
 
@@ -77,7 +86,7 @@ class pod {
 
   [[nodiscard]] program& guard() const { return *guard_; }
   [[nodiscard]] program& agent() const { return *agent_; }
-  [[nodiscard]] std::string directory() const { return in_ / ("shared-" + identity_); }
+  [[nodiscard]] std::string directory() const { return directory_; }
   [[nodiscard]] std::optional<pid_t> workload() const {
     const auto children = children_of(guard_->pid());
     return children.empty() ? std::nullopt : std::optional(children.front());
@@ -101,6 +110,8 @@ class pod {
   const temporary_directory& in_;
   std::string identity_;
   std::string ttl_;
+  std::filesystem::path directory_;
+  std::filesystem::path store_;
   int started_ = 0;
   std::unique_ptr<program> guard_;
   std::unique_ptr<program> agent_;
@@ -234,6 +245,20 @@ TEST_F(GuardSocket, FrozenGuardCostsTheLeaseAndItsCommand) {
   ASSERT_TRUE(eventually([&] { return a.agent().said("guard found"); })) << a.logs();
 }
 
+/// As `kubectl delete pod` does it: an end in order is not told as a guard that fails.
+TEST_F(GuardSocket, GuardThatIsToldToEndEndsTheTermInOrder) {
+  pod a(in_, "a", short_ttl);
+  a.start_guard();
+  a.start_agent();
+  ASSERT_TRUE(runs_as(in_, "a")) << a.logs();
+  pod::end(a.guard(), SIGTERM);
+  ASSERT_TRUE(eventually([&] { return a.agent().said("lease released"); })) << a.logs();
+  const std::string said = a.agent().err();
+  EXPECT_TRUE(said.contains("reason=shutdown")) << said;
+  EXPECT_FALSE(said.contains("guard_gone")) << said;
+  EXPECT_FALSE(said.contains("the guard is gone")) << said;
+}
+
 TEST_F(GuardSocket, FrozenGuardOutOfSightKillsWhenItCanAndIsUsedAgain) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root for a PID namespace";
   pod a(in_, "a", short_ttl);
@@ -336,6 +361,35 @@ TEST_F(GuardSocket, WhatMayBeLeftKeepsItsLeaseWhoeverComes) {
   ::kill(left, SIGKILL);
 }
 
+TEST_F(GuardSocket, WorkloadGoesOnWhileSomebodyElseHasTheAgentsPort) {
+  pod a(in_, "a", short_ttl);
+  a.start();
+  ASSERT_TRUE(runs_as(in_, "a")) << a.logs();
+  const pid_t workload = a.workload().value_or(0);
+  const std::string api = a.api();
+  const std::string at = api.substr(api.find("127."));
+  a.agent().send(SIGKILL);
+  a.agent().wait();
+  std::optional<taken_port> taken(std::in_place, at);
+  ASSERT_TRUE(taken->is_taken());
+  a.start_agent({}, at);
+  ASSERT_TRUE(eventually([&] { return a.agent().said("this agent tries again"); })) << a.logs();
+  ASSERT_TRUE(eventually([&] { return a.agent().said("state=active"); })) << a.logs();
+  taken.reset();
+  EXPECT_TRUE(eventually([&] { return a.agent().said("msg=listening"); })) << a.logs();
+  EXPECT_TRUE(is_alive(workload)) << a.logs();
+  EXPECT_EQ(stamped_runs(in_).size(), 1U) << a.logs();
+
+  // Nothing runs for the next agent to keep.
+  a.agent().send(SIGKILL);
+  a.agent().wait();
+  a.guard().send(SIGTERM);
+  a.guard().wait();
+  taken.emplace(at);
+  a.start_agent({}, at);
+  EXPECT_EQ(a.agent().wait(), 1) << a.logs();
+}
+
 TEST_F(GuardSocket, OneDirectoryIsForOneGuardAndOneAgent) {
   pod a(in_, "a", long_ttl);
   a.start();
@@ -370,6 +424,83 @@ TEST_F(GuardSocket, AgentOfAnotherUserComesInOnlyIfToldSo) {
 
   a.start_guard({}, {}, {"--agent-uid", "65534"});
   ASSERT_TRUE(runs_as(in_, "a")) << a.logs();
+}
+
+/// As in a pod whose main container runs as the user of its image, whom nobody has named: each side
+/// in a PID namespace of its own, without capabilities, in a volume that everybody can write to.
+TEST_F(GuardSocket, AgentAndGuardOfTwoUsersMeetWhereInstallHasMadeAPlaceForThem) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
+  const auto in_container_of = [](const std::string& user) {
+    std::vector<std::string> out = own_namespace;
+    out.insert(out.end(), {"setpriv", "--reuid=" + user, "--regid=" + user, "--clear-groups",
+                           "--bounding-set=-all", "--no-new-privs"});
+    return out;
+  };
+  // A process that changes its user is no longer told of its parent's death.
+  const auto end_first = [](program& container, int signo) {
+    ::kill(children_of(container.pid()).front(), signo);
+    container.wait();
+  };
+  const std::vector<std::string> of_agent = in_container_of("65532");
+  for (const std::string user : {"65534", "0"}) {
+    const temporary_directory in;
+    std::filesystem::permissions(in.path(), std::filesystem::perms(0777));
+    const std::filesystem::path volume = in / "volume";
+    std::filesystem::create_directories(volume);
+    std::filesystem::permissions(volume, std::filesystem::perms(0777));
+    const std::filesystem::path store = in / "store";
+    std::filesystem::create_directories(store);
+    ASSERT_EQ(::chown(store.c_str(), 65532, 65532), 0);
+
+    std::vector<std::string> install = of_agent;
+    install.insert(install.end(), {tenure_binary(), "install", volume.string(), "--guard-dir",
+                                   (volume / "guard").string()});
+    ASSERT_EQ(run(install, in).status, 0);
+    pod a(in, "a", long_ttl, volume / "guard", store / "db");
+    a.start_guard({}, in_container_of(user), {"--agent-uid", "65532"});
+    a.start_agent(of_agent);
+    ASSERT_TRUE(runs_as(in, "a")) << user << a.logs();
+    // A restart of either.
+    end_first(a.agent(), SIGKILL);
+    a.start_agent(of_agent);
+    ASSERT_TRUE(eventually([&] { return a.agent().said("active again under version 1"); }))
+        << user << a.logs();
+    const auto first = stamped_runs(in).back().version;
+    end_first(a.guard(), SIGTERM);
+    a.start_guard({}, in_container_of(user), {"--agent-uid", "65532"});
+    EXPECT_TRUE(runs_as(in, "a", first)) << user << a.logs();
+    end_first(a.guard(), SIGTERM);
+    end_first(a.agent(), SIGTERM);
+    EXPECT_TRUE(never_two_at_once(stamped_runs(in)));
+  }
+}
+
+/// As the kubelet starts a probe in the guard's container.
+TEST_F(GuardSocket, ProbeIsAskedWhileTheWorkloadRunsAndNotSoonerThanItsDelay) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root for a PID namespace";
+  pod a(in_, "a", long_ttl);
+  a.start_guard({}, own_namespace);
+  const auto probe = [&](std::vector<std::string> words) {
+    std::vector<std::string> all{"nsenter", "--pid", "--mount", "--target"};
+    all.push_back(std::to_string(children_of(a.guard().pid()).front()));
+    all.insert(all.end(), {tenure_binary(), "guard", "--probe"});
+    all.insert(all.end(), words.begin(), words.end());
+    return run(all, in_);
+  };
+  const std::vector<std::string> failing{"--", "sh", "-c", "exit 7"};
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(a.directory() + "/guard.sock"); }));
+  const finished on_standby = probe(failing);
+  EXPECT_EQ(on_standby.status, 0) << on_standby.err;
+  a.start_agent();
+  ASSERT_TRUE(runs_as(in_, "a")) << a.logs();
+  EXPECT_EQ(probe(failing).status, 7);
+  EXPECT_EQ(probe({"--", "true"}).status, 0);
+  EXPECT_EQ(probe({"--delay=1h", "--", "sh", "-c", "exit 7"}).status, 0);
+  EXPECT_EQ(probe({"--delay=1ms", "--", "sh", "-c", "exit 7"}).status, 7);
+  EXPECT_EQ(probe({"--", "/nowhere"}).status, 127);
+  const finished elsewhere = run({tenure_binary(), "guard", "--probe", "--", "true"}, in_);
+  EXPECT_EQ(elsewhere.status, 1);
+  EXPECT_THAT(elsewhere.err, HasSubstr("process 1 is not the guard"));
 }
 
 TEST_F(GuardSocket, GuardInAnotherTimeNamespaceIsNotUsed) {

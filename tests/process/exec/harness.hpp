@@ -31,9 +31,10 @@ class shared_environment {
 class program {
  public:
   /// `environment` ("KEY=VALUE") is added to ours, from which every TENURE_ variable is removed.
-  /// Commands find the agents whose output is in the same directory.
+  /// Commands find the agents whose output is in the same directory. `errors`, if given, is the
+  /// descriptor for its stderr.
   program(const std::vector<std::string>& words, const std::filesystem::path& output,
-          const std::vector<std::string>& environment = {});
+          const std::vector<std::string>& environment = {}, std::optional<int> errors = {});
   ~program();
   program(program&&) = delete;
   program& operator=(program&&) = delete;
@@ -73,6 +74,7 @@ class member {
     std::vector<std::string> more = {};     ///< further flags
     std::vector<std::string> command = {};  ///< default: the stamper
     std::vector<std::string> before = {};   ///< in front of the command line of `tenure`
+    std::optional<int> errors = {};         ///< a descriptor for its stderr
   };
   member(const temporary_directory& in, const options& o);
 
@@ -118,7 +120,7 @@ bool versions_grow(const std::vector<stamped_run>& runs);
 std::optional<stamped_run> runs_as(const temporary_directory& in, const std::string& identity,
                                    std::uint64_t above = 0);
 
-/// Its children that have not been waited for.
+/// Its children that have not been waited for, without those that wait in a guard's place.
 std::vector<pid_t> children_of(pid_t pid);
 bool is_alive(pid_t pid);
 std::string tenure_binary();

@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 
@@ -76,6 +78,33 @@ TEST(Takeover, AKilledGuardTakesItsWorkloadAlongAndTheAgentReleases) {
   EXPECT_TRUE(eventually([&] { return a.process().said("guard_gone"); })) << a.process().err();
   EXPECT_FALSE(a.process().said("reason=shutdown")) << a.process().err();
   expect_clean(in);
+}
+
+TEST(Takeover, ProgramThatMakesItsCallerRootIsKilledByAGuardThatIsNotRoot) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make such a program";
+  const temporary_directory in;
+  ASSERT_EQ(::chown(in.path().c_str(), 65534, 65534), 0);
+  // It runs a command as root, as `sudo` does. Otherwise the workload goes on as who it is.
+  const std::string becomes_root = in / "becomes_root";
+  std::filesystem::copy_file("/usr/bin/setpriv", becomes_root);
+  ASSERT_EQ(::chmod(becomes_root.c_str(), 04755), 0);
+  const std::string stubborn = stamper_binary() + " " + in.path().string() + " stubborn";
+  const std::vector<std::string> as_nobody{"setpriv", "--reuid=65534", "--regid=65534",
+                                           "--clear-groups"};
+  member a(in, {.identity = "a",
+                .ttl = "2s",
+                .command = {"sh", "-c",
+                            becomes_root + " --reuid=0 --regid=0 --clear-groups " + stubborn +
+                                " || exec " + stubborn},
+                .before = as_nobody});
+  ASSERT_TRUE(runs_as(in, "a")) << a.process().err();
+  member b(in, {.identity = "b", .ttl = "2s", .before = as_nobody});
+  ASSERT_TRUE(eventually([&] { return b.process().said("holder=a"); })) << b.process().err();
+  const auto agent = a.agent();
+  ASSERT_TRUE(agent);
+  ASSERT_EQ(::kill(*agent, SIGSTOP), 0);
+  ASSERT_TRUE(runs_as(in, "b")) << b.process().err();
+  EXPECT_TRUE(never_two_at_once(stamped_runs(in)));
 }
 
 TEST(Takeover, WhatMayBeLeftOfTheWorkloadKeepsTheLeaseFromOthers) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "guard/guard_process.hpp"
+#include "log/standard_streams.hpp"
 #include "malloc_trap.hpp"
 #include "scripted_agent.hpp"
 #include "stage.hpp"
@@ -53,6 +54,7 @@ int print_open_files() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  tenure::log::reserve_standard_streams();
   const std::string_view role = argc > 1 ? argv[1] : "";
   if (role == "guard" && argc > 3) return be_guard(argc, argv);
   if (role == "agent") return tenure::tests::be_scripted_agent();

@@ -19,6 +19,7 @@
 
 #include "base/unique_fd.hpp"
 #include "guard/guard_listener.hpp"
+#include "guard/meeting_place.hpp"
 #include "guard/orphans.hpp"
 #include "guard/shared_page.hpp"
 #include "guard/worker_page.hpp"
@@ -37,6 +38,7 @@ using namespace tenure::process;
 using namespace tenure::workload;
 
 constexpr uid_t stranger = 65534;
+constexpr uid_t intruder_user = 65533;
 constexpr unsigned some_bytes = 64;
 
 /// A complete listener of a guard, which welcomes every agent it accepts.
@@ -77,9 +79,13 @@ class PlantedGuard : public testing::Test {
   /// The result of the first try that finds a file there: the reason of the failure; empty for a
   /// guard.
   std::string dial(std::optional<uid_t> guard_uid = std::nullopt) {
+    return dial_in(shared_, guard_uid);
+  }
+
+  static std::string dial_in(const std::string& directory, std::optional<uid_t> guard_uid = {}) {
     boost::asio::io_context io;
     std::optional<std::string> out;
-    guard_dialer dialer(io.get_executor(), shared_, guard_uid,
+    guard_dialer dialer(io.get_executor(), directory, guard_uid,
                         [&](std::variant<guard_fds, no_guard> what) {
                           const auto* none = std::get_if<no_guard>(&what);
                           if (none == nullptr) out = "";
@@ -94,12 +100,79 @@ class PlantedGuard : public testing::Test {
   static constexpr std::chrono::seconds patience{20};
   temporary_directory in_;
   std::string shared_ = in_ / "shared";
+  std::string meeting_ = in_ / "shared" / "guard";
 };
 
 TEST_F(PlantedGuard, GuardOfAnotherUserIsNotUsedUnlessNamed) {
   const other_process fake([this] { listen_and_welcome(shared_); }, stranger);
   EXPECT_THAT(dial(), HasSubstr("user 65534"));
   EXPECT_EQ(dial(stranger), "");
+}
+
+TEST_F(PlantedGuard, GuardOfAnyUserIsUsedInAMeetingPlaceAndNobodyCanTakeItsPlace) {
+  ASSERT_TRUE(make_meeting_place(meeting_));
+  const other_process real([this] { listen_and_welcome(meeting_); }, stranger);
+  EXPECT_EQ(dial_in(meeting_), "");
+  int done = 0;
+  const other_process intruder(
+      [this] {
+        const auto to_other_name = [this](const char* name) {
+          return ::unlink((meeting_ + name).c_str()) != 0 && errno == EPERM &&
+                 ::rename((meeting_ + name).c_str(), (meeting_ + "/x").c_str()) != 0 &&
+                 errno == EPERM;
+        };
+        ::_exit(to_other_name("/guard.sock") && to_other_name("/guard.lock") ? 0 : 1);
+      },
+      intruder_user);
+  ASSERT_EQ(::waitpid(intruder.pid(), &done, 0), intruder.pid());
+  EXPECT_EQ(done, 0) << "another user could take the guard's files away";
+  EXPECT_EQ(dial_in(meeting_), "");
+}
+
+TEST_F(PlantedGuard, SocketInAMeetingPlaceIsOfTheUserWhoOwnsTheLock) {
+  ASSERT_TRUE(make_meeting_place(meeting_));
+  const std::string lock = meeting_ + "/guard.lock";
+  const base::unique_fd of_guard(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  ASSERT_EQ(::fchown(of_guard.get(), stranger, stranger), 0);
+  const other_process intruder(
+      [this] {
+        const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+        const auto address = guard_socket_address(meeting_);
+        ::bind(fd, reinterpret_cast<const sockaddr*>(&*address), sizeof *address);
+        ::listen(fd, 1);
+        sleep_on();
+      },
+      intruder_user);
+  EXPECT_THAT(dial_in(meeting_), HasSubstr("user 65533"));
+}
+
+/// Whoever may rename the place can put another one there, but none of the agent's user.
+TEST_F(PlantedGuard, DirectoryIsAMeetingPlaceOnlyAsInstallHasMadeIt) {
+  const auto is_one_with = [this](uid_t owner, mode_t mode) {
+    EXPECT_EQ(::chown(meeting_.c_str(), owner, owner), 0);
+    EXPECT_EQ(::chmod(meeting_.c_str(), mode), 0);
+    return user_of_guard(meeting_) == stranger;
+  };
+  ASSERT_TRUE(make_meeting_place(meeting_));
+  const std::string lock = meeting_ + "/guard.lock";
+  const base::unique_fd of_guard(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  ASSERT_EQ(::fchown(of_guard.get(), stranger, stranger), 0);
+  EXPECT_TRUE(is_one_with(::geteuid(), 01777));
+  EXPECT_FALSE(is_one_with(::geteuid(), 0777)) << "anybody can remove the lock";
+  EXPECT_FALSE(is_one_with(::geteuid(), 01755));
+  EXPECT_FALSE(is_one_with(stranger, 01777));
+  ASSERT_TRUE(is_one_with(::geteuid(), 01777));
+  const std::string link = shared_ + "/link";
+  std::filesystem::create_directory_symlink(meeting_, link);
+  EXPECT_FALSE(user_of_guard(link));
+  EXPECT_FALSE(make_meeting_place(link));
+  std::filesystem::rename(lock, lock + "s");
+  std::filesystem::create_symlink(lock + "s", lock);
+  EXPECT_FALSE(user_of_guard(meeting_)) << "the lock is a link";
+  ASSERT_EQ(::chown(meeting_.c_str(), stranger, stranger), 0);
+  const auto of_others = make_meeting_place(meeting_);
+  ASSERT_FALSE(of_others);
+  EXPECT_THAT(of_others.error(), HasSubstr(meeting_ + " belongs to user 65534"));
 }
 
 TEST_F(PlantedGuard, ProcessOfAnotherUserThatListensOnOurSocketIsNotUsed) {

@@ -101,7 +101,7 @@ TEST(GuardSignal, AsFirstProcessOfAPidNamespaceAllOfThisHoldsToo) {
   stage s(stage::shell("(setsid sleep 1000 &); " + recorder),
           {"unshare", "--pid", "--fork", "--kill-child", "--mount-proc"});
   auto agent = s.agent();
-  EXPECT_EQ(agent.pid(), 2) << "in the namespace the guard is 1";
+  EXPECT_EQ(agent.pid(), 3) << "in the namespace the guard is 1, and the writer of its log 2";
   agent.start(7, s.mark());
   EXPECT_TRUE(eventually([&] { return s.has("up"); }));
   agent.tell("stop " + std::to_string(SIGUSR1) + " 3600000");

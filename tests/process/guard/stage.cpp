@@ -99,7 +99,8 @@ pid_t agent_line::start(int version, const std::string& environment) {
   return leader;
 }
 
-stage::stage(const std::vector<std::string>& command, const prefix& before) {
+stage::stage(const std::vector<std::string>& command, const prefix& before,
+             std::optional<int> err) {
   const std::string control = directory_ / "control";
   listener_ = listen_at(control);
 
@@ -122,8 +123,14 @@ stage::stage(const std::vector<std::string>& command, const prefix& before) {
   ::posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_addopen(&files, 1, (directory_ / "stdout").c_str(),
                                      O_WRONLY | O_CREAT | O_APPEND, 0600);
-  ::posix_spawn_file_actions_addopen(&files, 2, (directory_ / "stderr").c_str(),
-                                     O_WRONLY | O_CREAT | O_APPEND, 0600);
+  if (!err) {
+    ::posix_spawn_file_actions_addopen(&files, 2, (directory_ / "stderr").c_str(),
+                                       O_WRONLY | O_CREAT | O_APPEND, 0600);
+  } else if (*err >= 0) {
+    ::posix_spawn_file_actions_adddup2(&files, *err, 2);
+  } else {
+    ::posix_spawn_file_actions_addclose(&files, 2);
+  }
   // The guard must not inherit the descriptors of the tests.
   ::posix_spawn_file_actions_addclosefrom_np(&files, 3);
   EXPECT_EQ(::posix_spawnp(&guard_, argv[0], &files, nullptr, argv.data(), environment.data()), 0);
@@ -137,11 +144,13 @@ stage::~stage() {
   }
   // Repeat until none is seen twice in a row: a process that is just executing a program shows no
   // environment, and so no mark.
-  for (int unseen = 0; unseen < 2;) {
+  int unseen = 0;
+  EXPECT_TRUE(eventually([&] {
     const std::vector<pid_t> left = with_variable("DIR=" + directory_.path().string());
     unseen = left.empty() ? unseen + 1 : 0;
     for (const pid_t one : left) ::kill(one, SIGKILL);
-  }
+    return unseen == 2;
+  }));
   if (testing::Test::HasFailure()) std::fputs(read("stderr").c_str(), stderr);
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,7 +60,9 @@ class stage {
   /// Put in front of the guard's command line: e.g. {"unshare", "--pid", "--fork"}.
   using prefix = std::vector<std::string>;
 
-  explicit stage(const std::vector<std::string>& command, const prefix& before = {});
+  /// `err`: its stderr, -1: closed; by default the file "stderr".
+  explicit stage(const std::vector<std::string>& command, const prefix& before = {},
+                 std::optional<int> err = std::nullopt);
   ~stage();
   stage(const stage&) = delete;
   stage& operator=(const stage&) = delete;

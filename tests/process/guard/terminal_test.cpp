@@ -30,6 +30,7 @@ class terminal {
   void type(std::string_view keys) const {
     EXPECT_EQ(::write(master_.get(), keys.data(), keys.size()), static_cast<ssize_t>(keys.size()));
   }
+  void close() { master_.reset(); }
   [[nodiscard]] pid_t foreground() const { return ::tcgetpgrp(master_.get()); }
 
  private:
@@ -58,6 +59,26 @@ TEST(GuardTerminal, CtrlCOnAStandbyIsForTheGuardAlone) {
   tty.type("\x03");
   EXPECT_EQ(agent.hear(), "signalled " + std::to_string(SIGINT));
   EXPECT_TRUE(runs(agent.pid()));
+}
+
+TEST(GuardTerminal, IsGoneAndSoTheGuardAsksToEnd) {
+  terminal tty;
+  stage s(stage::shell("true"), tty.prefix());
+  auto agent = s.agent();
+  tty.close();
+  EXPECT_EQ(agent.hear(), "signalled " + std::to_string(SIGHUP));
+}
+
+TEST(GuardTerminal, IsThereSoSighupIsForTheWorkload) {
+  const terminal tty;
+  stage s(stage::shell("trap 'exit 5' HUP; touch $DIR/up; while :; do sleep 0.01; done"),
+          tty.prefix());
+  auto agent = s.agent();
+  ::kill(s.guard(), SIGHUP);
+  agent.start(7);
+  EXPECT_TRUE(eventually([&] { return s.has("up"); }));
+  ::kill(s.guard(), SIGHUP);
+  EXPECT_EQ(agent.hear(), "exited " + std::to_string(5 << 8));
 }
 
 TEST(GuardTerminal, CtrlZDoesNotLeaveTheWorkloadStopped) {

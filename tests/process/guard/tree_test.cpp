@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <sstream>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "process/process_scan.hpp"
 #include "stage.hpp"
@@ -21,13 +24,13 @@ std::ptrdiff_t lines_of(const stage& s, const std::string& file) {
   return std::ranges::count(s.read(file), '\n');
 }
 
-/// Children of the guard that have ended and were not reaped.
-int zombies_of(pid_t guard) {
-  int count = 0;
+/// Children of the guard in one of these states.
+std::size_t children_of(pid_t guard, std::string_view states) {
+  std::size_t count = 0;
   process::process_scan processes;
   EXPECT_TRUE(processes.open());
   while (const auto process = processes.next()) {
-    if (process->parent == guard && process->state == 'Z') ++count;
+    if (process->parent == guard && states.contains(process->state)) ++count;
   }
   return count;
 }
@@ -79,7 +82,27 @@ TEST(GuardTree, FiftyProcessesInManySessionsDieTogether) {
   EXPECT_TRUE(eventually([&] { return lines_of(s, "pids") == 31; }));
   EXPECT_TRUE(eventually([&] { return s.marked().size() >= 50; }));
   expire(s, agent);
-  EXPECT_EQ(zombies_of(s.guard()), 0);
+  EXPECT_EQ(children_of(s.guard(), "Z"), 0U);
+}
+
+/// More than a guard reaps in one turn, and no death follows that would wake it again.
+TEST(GuardTree, AllOfManyThatDieTogetherAreReaped) {
+  constexpr std::size_t many = 300;
+  stage s(
+      stage::shell("i=0; while [ $i -lt 300 ]; do (sleep 1000 & echo $! >> $DIR/orphans)\n"
+                   "i=$((i + 1)); done; exec sleep 1000"));
+  auto agent = s.agent();
+  agent.start(7, s.mark());
+  ASSERT_TRUE(eventually([&] { return std::cmp_equal(lines_of(s, "orphans"), many); }));
+  std::vector<pid_t> orphans;
+  std::istringstream all(s.read("orphans"));
+  for (pid_t one = 0; all >> one;) orphans.push_back(one);
+  ASSERT_TRUE(eventually([&] { return children_of(s.guard(), "S") >= many; }));
+  s.signal_guard(SIGSTOP);
+  for (const pid_t one : orphans) ASSERT_EQ(::kill(one, SIGKILL), 0);
+  ASSERT_TRUE(eventually([&] { return children_of(s.guard(), "Z") >= many; }));
+  s.signal_guard(SIGCONT);
+  EXPECT_TRUE(eventually([&] { return children_of(s.guard(), "Z") == 0; }));
 }
 
 TEST(GuardTree, WhatKeepsForkingIsKilledToo) {
@@ -123,7 +146,7 @@ TEST(GuardTree, OrphansAreReapedWhileTheWorkloadRuns) {
   auto agent = s.agent();
   const pid_t leader = agent.start(7, s.mark());
   EXPECT_TRUE(eventually([&] { return s.has("up") && s.marked().size() == 1; }));
-  EXPECT_TRUE(eventually([&] { return zombies_of(s.guard()) == 0; }));
+  EXPECT_TRUE(eventually([&] { return children_of(s.guard(), "Z") == 0; }));
   EXPECT_TRUE(runs(leader));
 }
 

@@ -91,6 +91,15 @@ TEST(HelperProcess, ExitStatusIsThatOfTheProgram) {
   EXPECT_EQ(WTERMSIG(one_check("kill -USR1 $$").ends_as<process::command_ended>().status), SIGUSR1);
 }
 
+TEST(HelperProcess, ProgramDiesOfTheSignalsThatWeIgnore) {
+  for (const int signo : {SIGPIPE, SIGXFSZ}) {
+    ::signal(signo, SIG_IGN);
+    one_check c("kill -" + std::to_string(signo) + " $$");
+    EXPECT_EQ(WTERMSIG(c.ends_as<process::command_ended>().status), signo);
+    ::signal(signo, SIG_DFL);
+  }
+}
+
 TEST(HelperProcess, ArgumentsAreNotReadByAShell) {
   const temporary_directory in;
   one_check c(process::run_command{{"touch", in / "a b; c $HOME"}});

@@ -97,7 +97,13 @@ class Incident : public PlacedMembers {
     // Members of SQLite and Kubernetes know themselves when a lease runs out, and take it then.
     if (GetParam().kind == "sqlite" || GetParam().kind == "kubernetes")
       std::erase(out, "info  nobody holds the lease: a has not renewed it");
+    // Only a file shows the death of a member before its lease ends.
+    if (GetParam().kind != "sqlite") std::erase_if(out, has_vanished);
     return out;
+  }
+
+  static bool has_vanished(const std::string& line) {
+    return line.starts_with("warn  a has vanished while it held the lease");
   }
 
   /// The store does not answer until `store_is_back`.
@@ -129,8 +135,14 @@ TEST_P(Incident, HolderVanishes) {
   told_by(*a, "workload started");
   auto b = join("b", "3s");
   told_by(*b, "standing by");
+  // One that has just started may not be known to be ready yet.
+  const auto is_next = [&] { return b->get("/v1/elections/test").contains(R"("next":"b")"); };
+  if (GetParam().kind == "sqlite") ASSERT_TRUE(eventually(is_next)) << b->process().err();
   a->pull_the_plug();
-  EXPECT_THAT(told_by(*b, "workload started"), ElementsAreArray(wanted_here("vanished", "b")));
+  lines said = told_by(*b, "workload started");
+  // The list of members and the lease may lose it one after the other.
+  if (GetParam().kind != "sqlite") std::erase_if(said, has_vanished);
+  EXPECT_THAT(said, ElementsAreArray(wanted_here("vanished", "b")));
 }
 
 TEST_P(Incident, HolderHangsAndComesBack) {

@@ -1,5 +1,8 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -7,6 +10,8 @@
 #include <memory>
 #include <sstream>
 
+#include "base/unique_fd.hpp"
+#include "exec/call_list.hpp"
 #include "exec/harness.hpp"
 #include "pod.hpp"
 #include "support/eventually.hpp"
@@ -33,7 +38,7 @@ class SignalMode : public testing::Test {
   /// Starts the sidecar in container a; returns the id of its guard.
   pid_t start_agent(const std::string& ttl, const std::string& more = {}) {
     std::ostringstream script;
-    script << "echo $$; exec " << tenure_binary() << " agent --store sqlite --endpoint "
+    script << "echo $$; exec " << before_ << tenure_binary() << " agent --store sqlite --endpoint "
            << (in_ / "db").string() << " --election test " << identity_ << " --ttl " << ttl
            << (more.find("--target") == std::string::npos ? " --target-executable stamper " : " ")
            << more << " --listen 127.0.0.1:0 --probe-listen off 2> " << log_file();
@@ -91,7 +96,7 @@ class SignalMode : public testing::Test {
     return std::make_unique<member>(in_, member::options{.identity = "b", .ttl = ttl});
   }
 
-  [[nodiscard]] std::string log_file() const { return in_ / "agent.log"; }
+  [[nodiscard]] std::string log_file() const { return in_ / log_name_; }
   [[nodiscard]] std::string log() const { return text_of(log_file()); }
   [[nodiscard]] bool says(const std::string& what) const {
     return eventually([&] { return log().find(what) != std::string::npos; });
@@ -106,13 +111,15 @@ class SignalMode : public testing::Test {
     });
   }
 
-  /// Signals the agent itself, the guard's only child.
+  /// Signals the agent itself, a child of the guard.
   void signal_agent(pid_t guard, int signo) {
     int status = -1;
     const std::string number = std::to_string(guard);
-    pod_.start('e', {"sh", "-c",
-                     "kill -" + std::to_string(signo) + " $(cat /proc/" + number + "/task/" +
-                         number + "/children)"})
+    pod_.start('e',
+               {"sh", "-c",
+                "for c in $(cat /proc/" + number + "/task/" + number +
+                    "/children); do case $(cat /proc/$c/comm) in *-log | *-look) ;; *) kill -" +
+                    std::to_string(signo) + " $c ;; esac; done"})
         ->hear_all(status);
     EXPECT_EQ(status, 0);
   }
@@ -121,6 +128,8 @@ class SignalMode : public testing::Test {
   temporary_directory in_;
   int workloads_ = 0;
   std::string identity_ = "--identity a";
+  std::string log_name_ = "agent.log";
+  std::string before_;  ///< in front of the sidecar's command line
   pid_t guard_ = 0;     ///< of `holds`
   pid_t workload_ = 0;  ///< of `holds`
 };
@@ -363,6 +372,83 @@ TEST_F(SignalMode, TargetInOurOwnContainerIsRefusedWithTheFix) {
   pod_.start_program('a', "sleep 1000");
   start_agent(long_ttl, "--target-executable sleep");
   ASSERT_TRUE(says("which is in our own container; name what only the main container")) << log();
+}
+
+TEST_F(SignalMode, FullPipeForALogDoesNotKeepTheGuardFromKilling) {
+  log_name_ = "pipe";
+  ASSERT_EQ(::mkfifo(log_file().c_str(), 0600), 0);
+  const base::unique_fd pipe(::open(log_file().c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+  std::string read;
+  const auto says = [&](const std::string& what) {
+    char some[4096];
+    for (ssize_t got = 0; (got = ::read(pipe.get(), some, sizeof some)) > 0;) {
+      read.append(some, static_cast<std::size_t>(got));
+    }
+    return read.contains(what);
+  };
+  guard_ = start_agent(short_ttl);
+  ASSERT_TRUE(eventually([&] { return says("workload may run"); })) << read;
+  workload_ = start_workload("stubborn");
+  ASSERT_TRUE(eventually([&] { return says("workload found"); })) << read;
+  while (::write(pipe.get(), "#", 1) == 1) continue;
+  const auto next = other(short_ttl);
+  ASSERT_TRUE(eventually([&] { return next->process().said("holder=a"); }));
+  signal_agent(guard_, SIGSTOP);
+  ASSERT_TRUE(runs_as(in_, "b"));
+  EXPECT_FALSE(pod_.runs(workload_));
+}
+
+TEST_F(SignalMode, PidFileOnAMountThatHangsDoesNotKeepTheGuardFromKilling) {
+  const std::string place = in_ / "place";
+  ASSERT_EQ(::mkdir(place.c_str(), 0700), 0);
+  guard_ = start_agent(short_ttl, "--target-pid-file " + place + "/pid");
+  ASSERT_TRUE(says("workload may run")) << log();
+  workload_ = start_workload("stubborn");
+  std::ofstream(place + "/pid") << workload_ << '\n';
+  ASSERT_TRUE(runs_as(in_, "a"));
+  ASSERT_TRUE(says("workload found")) << log();
+  const auto next = other(short_ttl);
+  ASSERT_TRUE(eventually([&] { return next->process().said("holder=a"); }));
+  // The containers have the mounts of their pod.
+  pod_.start_script(
+      'e',
+      "exec python3 -c 'import ctypes, os, sys, time\n"
+      "server = os.open(\"/dev/fuse\", os.O_RDWR)\n"
+      "how = f\"fd={server},rootmode=40000,user_id=0,group_id=0\".encode()\n"
+      "failed = ctypes.CDLL(None).mount(b\"hung\", sys.argv[1].encode(), b\"fuse\", 0, how)\n"
+      "print(0 if failed else os.getpid(), flush=True)\n"
+      "time.sleep(1000)' " +
+          place);
+  signal_agent(guard_, SIGSTOP);
+  ASSERT_TRUE(runs_as(in_, "b")) << log();
+  EXPECT_FALSE(pod_.runs(workload_));
+}
+
+TEST_F(SignalMode, GuardMakesNoCallThatMayWait) {
+  // Of all targets it needs most calls.
+  before_ = "strace -D -yy -o " + (in_ / "trace").string() + " ";
+  const std::string target =
+      "--target-command-line '" + stamper_binary() + " " + in_.path().string() + "'";
+  guard_ = start_agent(short_ttl, target);
+  ASSERT_TRUE(says("workload may run")) << log();
+  start_workload("stubborn");
+  ASSERT_TRUE(runs_as(in_, "a"));
+  signal_agent(guard_, SIGSTOP);
+  EXPECT_TRUE(says("the guard kills")) << log();
+  signal_agent(guard_, SIGCONT);
+  ASSERT_TRUE(says("active under version 2")) << log();
+  start_workload();
+  ASSERT_TRUE(runs_as(in_, "a", 1));
+  // The guard kills at once when its agent is killed, and starts another one.
+  signal_agent(guard_, SIGKILL);
+  ASSERT_TRUE(says("was killed by SIGKILL")) << log();
+  pod_.signal(guard_, SIGTERM);
+  EXPECT_TRUE(eventually([&] { return !pod_.runs(guard_); }));
+  const call_list list;
+  ASSERT_FALSE(list.empty());
+  std::size_t seen = 0;
+  EXPECT_THAT(list.refused(in_ / "trace", seen), ::testing::IsEmpty());
+  EXPECT_GT(seen, 100U);
 }
 
 }  // namespace

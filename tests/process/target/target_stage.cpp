@@ -116,7 +116,7 @@ bool carry_out(std::string_view order, guard::foreign_processes& workload) {
 }
 
 int find(std::string_view kind, const char* value) {
-  const auto workload = std::make_unique<guard::foreign_processes>();
+  const auto workload = std::make_unique<guard::foreign_processes>(guard::reader_that_waits());
   const auto prepared = guard::prepare_target(*workload, target_from(kind, value));
   if (!prepared) {
     std::fprintf(stderr, "%s\n", prepared.error().text.c_str());
@@ -137,7 +137,7 @@ int complain(const guard::target_problem& wrong) {
 }
 
 int survey(std::string_view kind, const char* value) {
-  const auto workload = std::make_unique<guard::foreign_processes>();
+  const auto workload = std::make_unique<guard::foreign_processes>(guard::reader_that_waits());
   const auto prepared = guard::prepare_target(*workload, target_from(kind, value));
   if (!prepared) return complain(prepared.error());
   const auto found = guard::survey(*workload);

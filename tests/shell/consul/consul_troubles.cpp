@@ -65,7 +65,8 @@ void consul_troubles::force_release() {
 
 /// `consul lock` for one slot, `consul lock -n` for several.
 void consul_troubles::add_client(std::size_t number, world_time quiet) {
-  if (stage_.in.now >= quiet) return;
+  // They wait for another kind of key than the next member makes (docs/consul.md).
+  if (stage_.in.now >= quiet || !stage_.agrees) return;
   say_("another client contends");
   const std::string& which = any_election();
   const std::uint64_t seed = dice_.bits();

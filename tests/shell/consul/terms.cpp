@@ -101,6 +101,7 @@ consul_terms::all_holders consul_terms::all(const consul_state& in) {
 
 /// A term whose owner has put it into another session goes on.
 void consul_terms::changed(const consul_state& now, erased_by how) {
+  tell_slots(now);
   auto next = all(now);
   const auto goes_on = [](const all_holders& in, const auto& one) {
     const auto found = in.find(one.first);
@@ -120,6 +121,30 @@ void consul_terms::changed(const consul_state& now, erased_by how) {
   present_ = std::move(next);
 }
 
+/// A lock is one slot, a semaphore has its limit.
+void consul_terms::tell_slots(const consul_state& now) {
+  std::map<std::string, std::uint32_t> said;
+  for (const auto& [key, what] : now.keys()) {
+    if (!key.ends_with(lock_name)) continue;
+    const std::string election = key.substr(0, key.size() - lock_name.size());
+    const json body = json::parse(what.value, nullptr, false);
+    const bool is_lock = what.flags == flags_of_a_lock;
+    if (is_lock) said[election] = 1;
+    if (!is_lock && body.is_object() && body.contains("Limit")) {
+      said[election] =
+          body.at("Limit").is_number_unsigned() ? body.at("Limit").get<std::uint32_t>() : 0;
+    }
+  }
+  for (const auto& [election, slots] : slots_) {
+    if (!said.contains(election)) witness_.agreed(election, 0);
+  }
+  for (const auto& [election, slots] : said) {
+    const auto before = slots_.find(election);
+    if (before == slots_.end() || before->second != slots) witness_.agreed(election, slots);
+  }
+  slots_ = std::move(said);
+}
+
 void consul_terms::restored(const consul_state& now) {
   present_ = all(now);
   std::vector<restored_key> there;
@@ -127,6 +152,7 @@ void consul_terms::restored(const consul_state& now) {
     there.push_back({.key = one.key, .create_revision = one.version, .lease = lease_of(now, one)});
   }
   witness_.restored(there, now.index());
+  tell_slots(now);
 }
 
 }  // namespace tenure::shell

@@ -38,9 +38,11 @@ class consul_terms {
   using all_holders = std::map<std::pair<std::string, std::uint64_t>, holder>;
 
   [[nodiscard]] static all_holders all(const consul_state& in);
+  void tell_slots(const consul_state& now);
 
   store_witness& witness_;
   all_holders present_;
+  std::map<std::string, std::uint32_t> slots_;  ///< by election, as the lock key says
 };
 
 }  // namespace tenure::shell

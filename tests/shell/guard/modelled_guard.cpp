@@ -16,6 +16,7 @@ constexpr std::uint32_t start_fails_ppm = 20'000;
 constexpr std::uint32_t exec_fails_ppm = 30'000;
 constexpr std::uint32_t launch_fails_ppm = 50'000;
 constexpr std::uint32_t preempted_ppm = 20'000;
+constexpr std::uint32_t half = 500'000;
 
 /// "TENURE_RUN=SESSION.TERM" of a block of variables.
 std::string mark_in(std::string_view environment) {
@@ -130,7 +131,7 @@ modelled_guard::modelled_guard(guard_machine& on, launch_agent launches)
       launches_(std::move(launches)),
       pid_(on.processes.fork(modelled_processes::init).pid),
       tree_(on, pid_),
-      sink_(on.referee),
+      sink_(*this),
       loop_({.host = *this,
              .page = memory_->page,
              .worker_page = memory_->worker,
@@ -226,6 +227,7 @@ void modelled_guard::turn() {
   bool goes_on = true;
   try {
     tree_.decided_at = on_.in.now;
+    sink_.new_turn();
     if (std::exchange(began_, true)) {
       loop_.act();
     } else {
@@ -276,9 +278,35 @@ void modelled_guard::ends(int status) {
 void modelled_guard::may_be_preempted() const {
   // Of two guards that stood still in their turns, the first could not go on before the second.
   if (!in_turn_ || on_.in.is_nested() || !on_.in.dice.chance(preempted_ppm)) return;
-  on_.in.run_until(on_.in.now + on_.in.dice.spread(10us, on_.preempted_for));
+  stand_still(on_.in.dice.spread(10us, on_.preempted_for));
+}
+
+void modelled_guard::stand_still(core::duration lasts) const {
+  on_.in.run_until(on_.in.now + lasts);
   while (frozen_ && lives_) on_.in.run_until(on_.in.now + 1ms);
   if (!lives_) throw killed_in_turn{};
+}
+
+/// Draws nothing from the world's dice, since the guard takes no notice of it.
+bool modelled_guard::unread_sink::is_full() const {
+  constexpr core::duration lasts = 5s;
+  const auto window = static_cast<std::uint64_t>(of_.on_.in.now.time_since_epoch() / lasts);
+  return !of_.on_.quiet && rng(of_.on_.salt_of_log ^ window).chance(half);
+}
+
+/// Who waits for room by trying again and again spends time with it.
+bool modelled_guard::unread_sink::write(std::string_view line) {
+  constexpr int more_than_it_has_to_say = 20;
+  const std::string text(line.substr(0, line.size() - 1));
+  if (!is_full()) {
+    of_.on_.referee.say("guard's log: " + text);
+    return true;
+  }
+  of_.on_.referee.say("guard's log, which takes nothing: " + text);
+  if (++refused_ > more_than_it_has_to_say && of_.in_turn_ && !of_.on_.in.is_nested()) {
+    of_.stand_still(10ms);
+  }
+  return false;
 }
 
 core::time_point modelled_guard::now() const {

@@ -27,6 +27,7 @@ struct guard_machine {
   core::duration socket_delay;
   core::duration preempted_for;  ///< at most, in the middle of a turn
   bool accepts_agents;           ///< over its socket; else it starts them
+  std::uint64_t salt_of_log;     ///< when nobody reads the guard's log
   bool quiet = false;            ///< nothing fails any more
   std::uint64_t guards = 0;      ///< that have been started
   // What goes wrong at the worst of times, once: when an agent is about to move the deadline, and
@@ -126,6 +127,7 @@ class modelled_guard final : public guard::guard_host,
   [[nodiscard]] core::time_point now() const override;
   void set_timer(core::time_point when) override;
   [[nodiscard]] std::optional<int> next_signal() override;
+  [[nodiscard]] bool terminal_is_gone() override { return false; }  ///< no pod has one
   [[nodiscard]] std::optional<guard::child_change> next_child() override;
   [[nodiscard]] std::expected<pid_t, const char*> launch() override;
   void signal(pid_t agent, int signo) override;
@@ -136,16 +138,19 @@ class modelled_guard final : public guard::guard_host,
  private:
   /// SIGKILL has found the guard in the middle of a turn.
   struct killed_in_turn {};
-  class silent_sink final : public guard::line_sink {
+  /// Takes lines, but for seconds at a time when nobody reads them.
+  class unread_sink final : public guard::line_sink {
    public:
-    explicit silent_sink(const guard_judge& to) : to_(to) {}
-    void write(std::string_view line) override {
-      to_.say("guard's log: " + std::string(line.substr(0, line.size() - 1)));
-    }
+    explicit unread_sink(const modelled_guard& of) : of_(of) {}
+    [[nodiscard]] bool write(std::string_view line) override;
     [[nodiscard]] std::int64_t unix_ms() const override { return 0; }
+    void new_turn() { refused_ = 0; }
 
    private:
-    const guard_judge& to_;
+    [[nodiscard]] bool is_full() const;
+
+    const modelled_guard& of_;
+    int refused_ = 0;  ///< lines in the present turn
   };
 
   void wake();
@@ -156,6 +161,7 @@ class modelled_guard final : public guard::guard_host,
   void ends(int status);
   [[nodiscard]] std::shared_ptr<modelled_line> new_line();
   void may_be_preempted() const;
+  void stand_still(core::duration lasts) const;
 
   guard_machine& on_;
   launch_agent launches_;
@@ -165,7 +171,7 @@ class modelled_guard final : public guard::guard_host,
   guard::agent_child agent_{*this};
   modelled_tree tree_;
   guard::started_workload workload_{tree_, agent_};
-  silent_sink sink_;
+  unread_sink sink_;
   guard::guard_log log_{sink_};
   guard::guard_loop loop_;
 

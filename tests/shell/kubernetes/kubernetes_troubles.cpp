@@ -18,7 +18,7 @@ constexpr core::duration longest_absence = 15s;
 constexpr std::int64_t most_writes_of_others = 1000;
 constexpr std::uint32_t half = 500'000;
 constexpr std::array annotations{"tenure.dev/term",  "tenure.dev/release", "tenure.dev/agreement",
-                                 "tenure.dev/slots", "tenure.dev/epoch",   "tenure.dev/order"};
+                                 "tenure.dev/slots", "tenure.dev/epoch",   "tenure.dev/order-x"};
 
 }  // namespace
 

@@ -14,7 +14,7 @@ using nlohmann::json;
 
 constexpr std::string_view mark_prefix = "tenure-";
 constexpr std::string_view slot_suffix = ".slot-";
-constexpr std::string_view order_suffix = ".order-";
+constexpr std::string_view order_annotations = "tenure.dev/order-";
 /// The judge takes what is above that of a lease's number for the session of an agent.
 constexpr int session_shift = 24;
 constexpr std::uint64_t most_of_a_session = 0x7fffffff;
@@ -94,12 +94,28 @@ bool is_first_closed(const lease_state& first) {
   return !open.empty() && std::find(open.begin() + 1, open.end(), 0) == open.end();
 }
 
+/// By their ids.
+std::map<std::string, std::string> orders_on(const lease_state& first) {
+  std::map<std::string, std::string> out;
+  if (first == nullptr) return out;
+  const json& metadata = first->object.at("metadata");
+  if (!metadata.contains("annotations")) return out;
+  for (const auto& [name, text] : metadata.at("annotations").items()) {
+    if (name.starts_with(order_annotations)) {
+      out.emplace(name.substr(order_annotations.size()), text.get<std::string>());
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 void lease_terms::changed(const lease_change& what, writer by) {
   const std::string election = election_in(what.name);
-  if (what.name.contains(order_suffix)) order_changed(what, by);
-  if (what.name == election) agree(election, what.after);
+  if (what.name == election) {
+    orders_changed(what, by);
+    agree(election, what.after);
+  }
   if (!slot_in(what.name)) return;
   const auto found = present_.find(what.name);
   const std::string holder = holder_of(what.after);
@@ -114,7 +130,11 @@ void lease_terms::changed(const lease_change& what, writer by) {
   if (goes_on) return go_on(found->second, what, by);
   const term ended = before;
   present_.erase(found);
-  const bool is_taken = !holder.empty() && by == writer::client;
+  // Who closes the slot of one whose time is over clears it; its holder's release leaves the epoch.
+  constexpr const char* epoch = "tenure.dev/epoch";
+  const bool is_cleared = holder.empty() && what.after != nullptr && what.before != nullptr &&
+                          note_in(what.after, epoch) != note_in(what.before, epoch);
+  const bool is_taken = (!holder.empty() || is_cleared) && by == writer::client;
   // Of two Go programs one does not see what the other writes twice in a second.
   const bool is_ours = !mark_in(ended.holder).empty() || !mark_in(holder).empty();
   const world_time about_now =
@@ -130,18 +150,21 @@ void lease_terms::changed(const lease_change& what, writer by) {
   if (!holder.empty()) begin(what, by);
 }
 
-/// What a sender that died has left behind is deleted when nobody shows it any more, whether or not
-/// it was answered since: nobody waits for the answer then.
-void lease_terms::order_changed(const lease_change& what, writer by) {
-  if (what.after != nullptr) {
-    if (what.before == nullptr) orders_[what.name] = world_.now;
-    return;
+/// An order is taken off when nobody shows it any more, whether or not it was answered since:
+/// nobody waits for the answer then.
+void lease_terms::orders_changed(const lease_change& what, writer by) {
+  const auto before = orders_on(what.before);
+  const auto after = orders_on(what.after);
+  for (const auto& [id, text] : after) {
+    if (!before.contains(id)) orders_[id] = world_.now;
   }
-  const bool is_shown = world_.now < orders_[what.name] + stores::order_stays;
-  judge_.order_gone(note_in(what.before, "tenure.dev/order"), by == writer::operator_
-                                                                  ? erased_by::somebody
-                                                              : is_shown ? erased_by::transaction
-                                                                         : erased_by::expiry);
+  for (const auto& [id, text] : before) {
+    if (after.contains(id)) continue;
+    const bool is_shown = world_.now < orders_[id] + stores::order_stays;
+    judge_.order_gone(text, by == writer::operator_ ? erased_by::somebody
+                            : is_shown              ? erased_by::transaction
+                                                    : erased_by::expiry);
+  }
 }
 
 void lease_terms::agree(const std::string& election, const lease_state& first) {
@@ -154,6 +177,10 @@ void lease_terms::end(const term& one, erased_by how) {
   if (one.is_gone && how != erased_by::transaction) return;
   if (one.is_gone) judge_.put_back(one.key, one.version, true);
   judge_.erased(one.key, one.version, how);
+}
+
+bool lease_terms::is_of_an_agent(const term& one) {
+  return one.lease >> session_shift != 0;
 }
 
 void lease_terms::begin(const lease_change& what, writer by) {
@@ -185,18 +212,25 @@ void lease_terms::begin(const lease_change& what, writer by) {
   }
   tell_beginning(made, noted && *noted != what.revision);
   term& kept = present_[what.name] = std::move(made);
-  lasts(what.name, kept, kept.counted_s);
+  const std::int64_t lasts_s = kept.counted_s;
+  kept.counted_s = known_.at(name_of(kept)).counted_s;
+  // Somebody has shortened it, and has put it back like that.
+  if (lasts_s < kept.counted_s && is_of_an_agent(kept)) {
+    end(kept, erased_by::somebody);
+    kept.is_gone = true;
+  }
+  lasts(what.name, kept, lasts_s);
 }
 
 /// `may_be_back`: somebody may have written it again as it was.
 void lease_terms::tell_beginning(term& one, bool may_be_back) {
-  const auto [known, is_new] =
-      known_.emplace(std::tuple(one.key, one.version, one.holder), one.lease);
+  const known_term here{.lease = one.lease, .counted_s = one.counted_s};
+  const auto [known, is_new] = known_.emplace(name_of(one), here);
   if (is_new || !may_be_back) {
-    known->second = one.lease;
+    known->second = here;
     return judge_.created(one.key, one.version, one.lease, one.owner);
   }
-  one.lease = known->second;
+  one.lease = known->second.lease;
   judge_.put_back(one.key, one.version, false);
 }
 
@@ -235,8 +269,7 @@ void lease_terms::go_on(term& one, const lease_change& what, writer by) {
   one.is_restored = false;
   const bool is_shortened = duration_s < one.counted_s;
   // An agent relies on its own ttl, however much longer the Lease lasts.
-  const bool is_agents = one.lease >> session_shift != 0;
-  if (by == writer::client && !is_agents) one.counted_s = duration_s;
+  if (by == writer::client && !is_of_an_agent(one)) one.counted_s = duration_s;
   if (is_shortened && !one.is_gone) {
     end(one, erased_by::somebody);
     one.is_gone = true;

@@ -68,7 +68,16 @@ class lease_terms {
                               const std::vector<std::uint64_t>& shown, world_time since) const;
 
  private:
-  void order_changed(const lease_change& what, writer by);
+  using term_name = std::tuple<std::string, std::uint64_t, std::string>;
+  struct known_term {
+    std::int64_t lease = 0;
+    std::int64_t counted_s = 0;
+  };
+
+  /// Its key, version and holder.
+  static term_name name_of(const term& one) { return {one.key, one.version, one.holder}; }
+  static bool is_of_an_agent(const term& one);
+  void orders_changed(const lease_change& what, writer by);
   void agree(const std::string& election, const lease_state& first);
   void end(const term& one, erased_by how);
   void begin(const lease_change& what, writer by);
@@ -82,9 +91,8 @@ class lease_terms {
   judge& judge_;
   all_terms present_;
   std::map<std::int64_t, world_time> promised_;
-  /// The number of each term, by key, version and holder.
-  std::map<std::tuple<std::string, std::uint64_t, std::string>, std::int64_t> known_;
-  std::map<std::string, world_time> orders_;  ///< by Lease: when it was last written
+  std::map<term_name, known_term> known_;
+  std::map<std::string, world_time> orders_;  ///< by id: when it was left
   std::int64_t numbers_ = 0;
 };
 

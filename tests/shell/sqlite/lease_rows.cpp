@@ -137,13 +137,17 @@ void lease_rows::end(const name& which, const row& what, erased_by how) {
 /// Its row is gone; what it has promised is not.
 void lease_rows::end_later(const name& which, const row& what) {
   const std::uint64_t number = what.number;
-  const bool is_over = given_up_.contains(number) || (what.passed && !taken_up_.contains(number));
+  // Its member may still hear of it, from before the file was replaced; nobody else counts on that.
+  const bool is_unheard = what.passed && !taken_up_.contains(number);
+  const bool is_over = is_unheard || given_up_.contains(number);
   const world_time until = is_over ? world_.now : promised_[what.lease];
   fading_[number] = which;
   seen_[which.election].changed_at = world_.now;
   ended_.insert(which);
   rows_.erase(name(which));
-  if (until <= world_.now) return fade(number);
+  if (until <= world_.now) {
+    return fade(number, is_unheard ? erased_by::somebody : erased_by::expiry);
+  }
   world_.at(until, [this, number, here = std::weak_ptr(here_)] {
     if (!here.expired()) fade(number);
   });
@@ -154,12 +158,12 @@ void lease_rows::gives_up(std::uint64_t number) {
   fade(number);
 }
 
-void lease_rows::fade(std::uint64_t number) {
+void lease_rows::fade(std::uint64_t number, erased_by how) {
   const auto found = fading_.find(number);
   if (found == fading_.end()) return;
   const std::string key = found->second.election + "/" + found->second.session;
   fading_.erase(found);
-  witness_.erased(key, number, erased_by::expiry);
+  witness_.erased(key, number, how);
 }
 
 void lease_rows::replaced() {

@@ -86,7 +86,7 @@ class lease_rows {
   [[nodiscard]] std::int64_t next_lease(const std::string& session);
   void end(const name& which, const row& what, erased_by how);
   void end_later(const name& which, const row& what);
-  void fade(std::uint64_t number);
+  void fade(std::uint64_t number, erased_by how = erased_by::expiry);
 
   world& world_;
   store_witness& witness_;

@@ -1,10 +1,12 @@
 #include "support/seeds/seed_program.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <optional>
 #include <random>
 #include <ranges>
+#include <string>
 #include <string_view>
 #include <thread>
 
@@ -96,11 +98,18 @@ int replay(const seed_program& what, std::uint64_t seed, std::size_t lines) {
   return exit_broken;
 }
 
+/// A whole number, or the first two digits of a small one: a few seeds take a part of an hour.
+std::string figure(double number) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), number < 9.95 ? "%.2g" : "%.0f", number);
+  return text.data();
+}
+
 void print_summary(const seed_results& r) {
-  std::printf("%llu seeds, %.0f simulated hours, %llu events in %.1f s; %.0f hours/s of one core\n",
-              static_cast<unsigned long long>(r.seeds), r.simulated_hours,
+  std::printf("%llu seeds, %s simulated hours, %llu events in %.1f s; %s hours/s of one core\n",
+              static_cast<unsigned long long>(r.seeds), figure(r.simulated_hours).c_str(),
               static_cast<unsigned long long>(r.events), r.wall_seconds,
-              r.simulated_hours / r.busy_seconds);
+              figure(r.simulated_hours / r.busy_seconds).c_str());
 }
 
 /// The exit status of a mutant's run: it is to break the rule that it was made to break.

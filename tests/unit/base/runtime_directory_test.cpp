@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <string>
 
 namespace tenure::base {
 namespace {
@@ -33,8 +34,9 @@ TEST(RuntimeDirectory, IsThatOfTheLoginOrOfTheUnit) {
   expect_default(user, "", "/run/tenure/db", "/run/tenure/db");
   expect_default(user, "", "/run/other:/run/tenure/db", "/run/tenure/db");
   if (user == somebody) {
-    expect_default(user, "", "", "");
-    expect_default(user, "", "/run/other", "");
+    const std::string own = "/tmp/tenure-" + std::to_string(somebody);
+    expect_default(user, "", "", own);
+    expect_default(user, "", "/run/other", own);
   }
 }
 

@@ -134,7 +134,8 @@ TEST_F(TrustedOpen, WhatIsMissingIsToldFromWhatIsWrong) {
   const auto absent = open_named_file("the list", path("absent"));
   ASSERT_FALSE(absent);
   EXPECT_TRUE(absent.error().missing);
-  EXPECT_THAT(absent.error().text, EndsWith("absent: No such file or directory (ENOENT)"));
+  EXPECT_THAT(absent.error().text,
+              EndsWith("absent: No such file or directory (ENOENT); check its path"));
   const auto open_to_all = open_named_file("the list", file("open to all", 0666));
   ASSERT_FALSE(open_to_all);
   EXPECT_FALSE(open_to_all.error().missing);

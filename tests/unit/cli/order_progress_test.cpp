@@ -78,6 +78,23 @@ TEST(OrderProgress, TheOtherHoldersOfSeveralSlotsHaveNotTakenOver) {
   EXPECT_EQ(read(resign, now, before).text, "c holds db now, under version 8");
 }
 
+TEST(OrderProgress, WhoHoldsAnotherSlotDoesNotTakeOver) {
+  wire::election_report now = seen("candidate", {}, {"a"});
+  now.slots = 2;
+  now.members->push_back({.identity = "b", .state = "active"});
+  EXPECT_EQ(read(resign, now).is, progress::done);
+  now.members->push_back({.identity = "c", .state = "standby"});
+  EXPECT_EQ(read(resign, now).is, progress::settled);
+}
+
+TEST(OrderProgress, ATransferGoesOnWhileASlotIsLeftForItsHeir) {
+  wire::election_report now = seen("candidate", {{.identity = "b", .version = core::version{7}}});
+  now.slots = 2;
+  EXPECT_EQ(read(to_c, now).is, progress::under_way);
+  now.holders.push_back({.identity = "d", .version = core::version{8}});
+  EXPECT_EQ(read(to_c, now).is, progress::otherwise);
+}
+
 TEST(OrderProgress, ATransferIsDoneWhenItsHeirHoldsAndOtherwiseIfSomebodyElseDoes) {
   EXPECT_EQ(read(to_c, seen("candidate", {})).is, progress::under_way);
   EXPECT_EQ(read(to_c, seen("candidate", {{.identity = "c", .version = core::version{7}}})).is,

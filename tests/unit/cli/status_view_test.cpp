@@ -47,6 +47,33 @@ TEST(StatusView, ARowTellsWhoHoldsSinceWhenAndWhyTheLastOneLostIt) {
   EXPECT_EQ(page.table[1][2].colour, tint::good);
 }
 
+TEST(StatusView, LastTermTellsHowLongNoMemberWasActive) {
+  const auto last = [](const std::string& outage) {
+    const agent_sight one = sight_of(election(
+        R"("state":"active","last_term":{"holder":"b","version":5,"reason":"expired","outage_after":)" +
+        outage + "}"));
+    return page_of({one}, begin + std::chrono::seconds(2)).table[1].back().text;
+  };
+  EXPECT_EQ(last(R"({"from":"2026-01-31T11:59:00.000Z","lasted_ms":5210,"at_most":true})"),
+            "b 5: expired, then an outage of at most 5.2 s");
+  EXPECT_EQ(last(R"({"from":"2026-01-31T11:59:00.000Z","lasted_ms":12,"at_most":false})"),
+            "b 5: expired");
+  EXPECT_EQ(last(R"({"from":"2026-01-31T12:00:00.000Z","lasted_ms":null,"at_most":false})"),
+            "b 5: expired, an outage of 9 s so far");
+}
+
+TEST(StatusView, HolderThatHasVanishedIsNamedOnceBelowTheTable) {
+  const agent_sight one = sight_of(election(
+      R"("state":"candidate","holder":"b","version":7,"holders":[{"identity":"b","version":7}],
+         "expires_in_ms":6000,"next":"a","members":[{"identity":"b","state":"vanished"},
+         {"identity":"a","state":"standby"}])"));
+  const status_page page = page_of({one, one}, begin + std::chrono::seconds(2));
+  ASSERT_EQ(page.crashes.size(), 1U);
+  EXPECT_EQ(page.crashes[0].text, "db: b has vanished; its lease ends in 4.0s, then a comes next");
+  EXPECT_THAT(lines_of(one), ElementsAre(HasSubstr(" vanished=b")));
+  EXPECT_TRUE(page_of({sight_of(active)}, begin).crashes.empty());
+}
+
 TEST(StatusView, WhoComesNextIsADashIfNobodyIsKnownTo) {
   for (const char* none : {R"("next":null)", R"("paused":false)"}) {
     const agent_sight one = sight_of(election(R"("state":"candidate",)" + std::string(none)));

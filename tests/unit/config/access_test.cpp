@@ -311,5 +311,23 @@ TEST(Access, EtcdGrantsWholeSeconds) {
   EXPECT_THAT(good(with_file("ttl: 2500ms\n")).warnings, IsEmpty()) << "sqlite keeps any ttl";
 }
 
+TEST(Access, OneServerIsOneEndpointHoweverItIsWritten) {
+  inputs in = minimal();
+  in.flags = {{"--store", "etcd"},           {"--election", "db"},
+              {"--endpoint", "http://a:1"},  {"--endpoint", "HTTP://A:1/"},
+              {"--endpoint", "http://a:10"}, {"--endpoint", "http://a:1/b"}};
+  EXPECT_THAT(problems_of(in),
+              ElementsAre("--endpoint: endpoint \"HTTP://A:1/\" is given twice; remove one"));
+}
+
+TEST(Access, AFileForAPodNeedsNoEndpointWhereItIsChecked) {
+  inputs in = only_file("store: kubernetes\nelection: db\n");
+  in.file_alone = true;
+  ASSERT_EQ(good(in).warnings.size(), 1U);
+  EXPECT_THAT(render(good(in).warnings.front()), HasSubstr("only a pod knows"));
+  in.file_alone = false;
+  EXPECT_THAT(problems_of(in), ElementsAre(HasSubstr("endpoint is missing")));
+}
+
 }  // namespace
 }  // namespace tenure::config::test

@@ -274,6 +274,34 @@ TEST(ConfigFile, NestingIsLimited) {
               ElementsAre(HasSubstr("more than 16 levels of nesting")));
 }
 
+TEST(ConfigFile, OfAnUnknownKeyTheNearestAreNamedAndNotAll) {
+  const auto problems = problems_of(with_file("stopping: 1\n"));
+  ASSERT_THAT(problems, SizeIs(1));
+  EXPECT_THAT(problems.front(), HasSubstr("unknown setting \"stopping\"; among the "));
+  EXPECT_THAT(problems.front(), HasSubstr("`tenure help agent` has all"));
+  EXPECT_LT(problems.front().size(), 200U) << problems.front();
+}
+
+TEST(ConfigFile, NothingElseIsSaidOfASettingThatIsMisspelt) {
+  EXPECT_THAT(problems_of(only_file("store: etcd\nendpiont: http://a\nelection: db\n")),
+              ElementsAre(HasSubstr("did you mean \"endpoint\"?")));
+}
+
+TEST(ConfigFile, ANulByteIsNamedAsOne) {
+  using namespace std::string_literals;
+  EXPECT_THAT(
+      problems_of(with_file("ttl: 15s\ngrace: \0"s + "1s\n")),
+      ElementsAre("tenure.yaml:2:8: a NUL byte stands here; is this a text file, in UTF-8?"));
+}
+
+/// As Windows writes text by default.
+TEST(ConfigFile, MayBeInUtf16) {
+  using namespace std::string_literals;
+  std::string wide = "\xff\xfe"s;
+  for (const char one : "ttl: 15s\n"s) wide.append({one, '\0'});
+  EXPECT_THAT(problems_of(with_file(wide)), IsEmpty());
+}
+
 TEST(ConfigFile, SizeIsLimited) {
   const std::string good_part = "ttl: 15s\n#";
   std::string text = good_part + std::string(max_file_bytes - good_part.size(), 'x');

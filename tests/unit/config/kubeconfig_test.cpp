@@ -329,6 +329,121 @@ TEST(Kubeconfig, WhatTenureDoesNotHaveIsRefusedByName) {
               IsEmpty());
 }
 
+/// Each row is what kubectl 1.35 says of the same file.
+struct reading {
+  const char* context;     ///< the members of the one context, in lines
+  const char* name_space;  ///< what it means; null: it is refused
+};
+
+std::string in_lines(const std::string& context, const std::string& cluster = {}) {
+  return "base: &base {namespace: blue, cluster: main, user: me}\n"
+         "current-context: here\n"
+         "clusters:\n- name: main\n  cluster:\n    server: https://a:1\n" +
+         cluster + "contexts:\n- name: here\n  context:\n" + context +
+         "users:\n- {name: me, user: {token: sesame}}\n";
+}
+
+TEST(Kubeconfig, MeansWhatItMeansToKubectl) {
+  const std::string both = "    cluster: main\n    user: me\n";
+  const reading readings[] = {
+      {"    namespace: green\n    namespace: blue\n", "blue"},
+      {"    namespace: green\n    namespace:\n", ""},
+      {"    <<: *base\n", "blue"},
+      {"    <<: *base\n    namespace: green\n", "green"},
+      {"    namespace: green\n    <<: *base\n", "blue"},
+      {"    <<: [{namespace: one}, *base]\n", "one"},
+      {"    <<: {<<: *base}\n", "blue"},
+      {"    \"<<\": *base\n", ""},
+      {"    <<: blue\n", nullptr},
+      {"    <<: [blue]\n", nullptr},
+      {"    namespace: yes\n", nullptr},
+      {"    namespace: On\n", nullptr},
+      {"    namespace: n\n", nullptr},
+      {"    namespace: 5\n", nullptr},
+      {"    namespace: 1_0\n", nullptr},
+      {"    namespace: 0b1\n", nullptr},
+      {"    namespace: -0x1F\n", nullptr},
+      {"    namespace: !!int 5\n", nullptr},
+      {"    namespace: 'yes'\n", "yes"},
+      {"    namespace: !!str 5\n", "5"},
+      {"    namespace: !team x\n", "x"},
+      {"    namespace: !!binary Ymx1ZQ==\n", "blue"},
+      {"    namespace: !!binary Ymx1ZQ=\n", nullptr},
+      {"    namespace: 2020-01-01\n", "2020-01-01"},
+      {"    namespace: \"never closed\n", nullptr},
+  };
+  for (const reading& one : readings) {
+    const std::string own = one.context;
+    const inputs in = with_kubeconfig(in_lines(both + own));
+    if (one.name_space == nullptr) {
+      EXPECT_THAT(problems_of(in), Not(IsEmpty())) << own;
+    } else {
+      EXPECT_EQ(good(in).name_space, one.name_space) << own;
+    }
+  }
+  const inputs twice = with_kubeconfig(in_lines(both, "    server: https://b:2\n"));
+  EXPECT_THAT(good(twice).endpoints, ElementsAre("https://b:2"));
+  const inputs two = with_kubeconfig(in_lines(both) + "---\ncurrent-context: other\n");
+  EXPECT_EQ(good(two).kube_context, "here") << "the first document";
+}
+
+TEST(Kubeconfig, TlsIsUncheckedByAllWordsThatKubectlTakesForTrue) {
+  for (const char* word : {"true", "yes", "On", "y"}) {
+    EXPECT_THAT(
+        problems_with(std::string(server) + ", insecure-skip-tls-verify: " + word, by_token),
+        ElementsAre(HasSubstr("insecure-skip-tls-verify is given")))
+        << word;
+  }
+  for (const char* word : {"no", "off", "N", "~"}) {
+    EXPECT_THAT(
+        problems_with(std::string(server) + ", insecure-skip-tls-verify: " + word, by_token),
+        IsEmpty())
+        << word;
+  }
+}
+
+TEST(Kubeconfig, TwoOfOneNameAreRefused) {
+  const std::string file = kubeconfig(server, by_token);
+  for (const std::string list : {"contexts", "clusters", "users"}) {
+    std::string twins = file;
+    const std::size_t begin = file.find(list + ": [") + list.size() + 3;
+    const std::size_t end = file.find("]\n", begin);
+    twins.insert(end, ", " + file.substr(begin, end - begin));
+    EXPECT_THAT(problems_of(with_kubeconfig(twins)),
+                ElementsAre(HasSubstr("there are two " + list + " called ")))
+        << twins;
+  }
+}
+
+TEST(Kubeconfig, DataInQuotesMayGoOnWhereKubectlReadsIt) {
+  std::string data = in_base64(certificate);
+  const auto file = [](const std::string& quoted) {
+    return in_lines("    cluster: main\n", "    certificate-authority-data: " + quoted + "\n");
+  };
+  std::string escaped = data;
+  EXPECT_EQ(good(with_kubeconfig(file('"' + escaped.insert(20, "\\\n      ") + '"')))
+                .secure.inlined.authorities,
+            certificate);
+  EXPECT_EQ(good(with_kubeconfig(file("!!binary |\n      " + in_base64(data))))
+                .secure.inlined.authorities,
+            certificate);
+  EXPECT_THAT(problems_of(with_kubeconfig(file('"' + data.insert(20, "\n      ") + '"'))),
+              ElementsAre(HasSubstr("certificate-authority-data is not base64")))
+      << "YAML makes a blank of this line end, and kubectl refuses that, too";
+}
+
+TEST(Kubeconfig, AnEmptyOneIsNotAskedForSettingsOfOurs) {
+  EXPECT_THAT(problems_of(with_kubeconfig("")),
+              ElementsAre(testing::AllOf(HasSubstr("the file is empty"), Not(HasSubstr("store")))));
+}
+
+TEST(Kubeconfig, MergesThatGrowWithoutBoundAreRefused) {
+  std::string bomb = "a0: &a0 {x0: 1, x1: 1, x2: 1, x3: 1, x4: 1, x5: 1, x6: 1, x7: 1}\n";
+  for (int i = 0; i < 2000; ++i) bomb += "b" + std::to_string(i) + ": {<<: *a0}\n";
+  EXPECT_THAT(problems_of(with_kubeconfig(bomb)),
+              ElementsAre(HasSubstr("<< repeats too many members")));
+}
+
 TEST(Kubeconfig, WhatIsDamagedIsNamedAndNotRepeated) {
   const std::string ca = std::string(server) + ", certificate-authority-data: ";
   EXPECT_THAT(problems_with(ca + "sesame=", by_token),

@@ -177,5 +177,18 @@ TEST(Kubernetes, WhatIsInForceIsShown) {
   EXPECT_THAT(problems_of(again), IsEmpty());
 }
 
+TEST(Kubernetes, AnElectionIsNamedAsALeaseMayBe) {
+  inputs in;
+  in.host_name = "host-1";
+  in.flags = {{"--store", "kubernetes"}, {"--endpoint", "http://127.0.0.1:1"}};
+  for (const char* name : {"Web_X", "a/b", "db.slot-1", "a."}) {
+    in.file = file{"tenure.yaml", "elections: [db, " + std::string(name) + "]\n"};
+    EXPECT_THAT(problems_of(in), ElementsAre(HasSubstr("cannot be the name of a Lease"))) << name;
+    inputs other = in;
+    other.flags = {{"--store", "etcd"}, {"--endpoint", "http://127.0.0.1:1"}};
+    EXPECT_THAT(problems_of(other), IsEmpty()) << name;
+  }
+}
+
 }  // namespace
 }  // namespace tenure::config::test

@@ -42,7 +42,8 @@ ttl: 10s
 - Elsewhere it takes all of that from a `kubeconfig`, as far as no other setting says it; a token or a
   certificate that is set is instead of the user of that file. A variable `KUBECONFIG` names the file
   outside of a pod where neither `kubeconfig` nor `endpoint` is set; of a list, the first file that
-  exists is read, and a warning says so.
+  exists is read, and a warning says so. The file means what it means to `kubectl`, and what that refuses is
+  refused, such as two clusters of one name.
 - An election's name becomes a key in the store, so it is held to what all stores can carry. Two
   names of one agent must not be inside each other (`a` and `a/b`). With `kubernetes` it is the name
   of a Lease: up to 63 small letters, digits, `-` and `.`.

@@ -1,5 +1,10 @@
 #include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <optional>
 
+#include "config/other_tools.hpp"
 #include "support.hpp"
 
 namespace tenure::config::test {
@@ -62,6 +67,144 @@ TEST(Sources, VariablesOfTheAwaitElectionWrapperAreUnderstoodWhereItIsEnabled) {
             (origin{source::environment, "K8S_AWAIT_ELECTION_IDENTITY"}));
 }
 
+/// What each variable of another tool does here.
+struct foreign_case {
+  const char* name;
+  const char* content;
+  std::optional<setting> gives;  ///< nothing: see `refused`
+  const char* shown = "";        ///< as which value
+  const char* refused = "";      ///< with which words; empty: it changes nothing
+};
+constexpr std::array foreign_cases{
+    foreign_case{"CONSUL_HTTP_ADDR", "consul:8501", setting::endpoint, "http://consul:8501"},
+    foreign_case{"CONSUL_HTTP_SSL", "yes", {}, "", "is neither true nor false"},
+    foreign_case{"CONSUL_HTTP_SSL_VERIFY", "false", {}, "", "always verifies"},
+    foreign_case{"CONSUL_HTTP_TOKEN_FILE", "/run/token", setting::token_file, "/run/token"},
+    foreign_case{"CONSUL_HTTP_TOKEN", "(not read)", {}, "", ""},
+    foreign_case{"CONSUL_HTTP_AUTH", "(not read)", {}, "", "with a token alone"},
+    foreign_case{"CONSUL_CACERT", "/ca.pem", setting::ca_file, "/ca.pem"},
+    foreign_case{"CONSUL_CAPATH", "/cas", {}, "", "one file of them"},
+    foreign_case{"CONSUL_CLIENT_CERT", "/c.pem", setting::certificate_file, "/c.pem"},
+    foreign_case{"CONSUL_CLIENT_KEY", "/c.key", setting::key_file, "/c.key"},
+    foreign_case{"CONSUL_TLS_SERVER_NAME", "consul", setting::server_name, "consul"},
+    foreign_case{"CONSUL_NAMESPACE", "team", setting::name_space, "team"},
+    foreign_case{"CONSUL_PARTITION", "east", setting::partition, "east"},
+    foreign_case{"K8S_AWAIT_ELECTION_ENABLED", "1", {}, "", ""},
+    foreign_case{"K8S_AWAIT_ELECTION_NAME", "my election", {}, "", ""},
+    foreign_case{"K8S_AWAIT_ELECTION_LOCK_NAME", "svc", setting::election, "svc"},
+    foreign_case{"K8S_AWAIT_ELECTION_LOCK_NAMESPACE", "infra", setting::name_space, "infra"},
+    foreign_case{"K8S_AWAIT_ELECTION_IDENTITY", "pod-7", setting::identity, "pod-7"},
+    foreign_case{"K8S_AWAIT_ELECTION_STATUS_ENDPOINT", ":9999", setting::probe_listen,
+                 "0.0.0.0:9999"},
+    foreign_case{"K8S_AWAIT_ELECTION_SERVICE_NAME", "svc", {}, "", "docs/traffic.md"},
+    foreign_case{"K8S_AWAIT_ELECTION_SERVICE_NAMESPACE", "infra", {}, "", ""},
+    foreign_case{"K8S_AWAIT_ELECTION_SERVICE_PORTS_JSON", "[]", {}, "", ""},
+    foreign_case{"K8S_AWAIT_ELECTION_POD_IP", "::1", setting::pod_address, "\n  - \"::1\""},
+    foreign_case{"K8S_AWAIT_ELECTION_NODE_NAME", "node-1", setting::pod_node, "node-1"}};
+
+/// As a member of the tool that has the variable, with nothing but what is needed.
+inputs of_tool(other_tool tool) {
+  inputs in;
+  in.host_name = "host-1";
+  if (tool == other_tool::consul) {
+    in.flags = {{"--store", "consul"}, {"--election", "db"}};
+    in.environment = {{"CONSUL_HTTP_ADDR", "consul.example:8501"},
+                      {"CONSUL_HTTP_SSL", "true"},
+                      {"CONSUL_CLIENT_CERT", "/c.pem"},
+                      {"CONSUL_CLIENT_KEY", "/c.key"}};
+  } else {
+    in.flags = {{"--store", "kubernetes"}, {"--endpoint", "http://127.0.0.1:1"}};
+    in.environment = {{"K8S_AWAIT_ELECTION_ENABLED", "1"},
+                      {"K8S_AWAIT_ELECTION_LOCK_NAME", "controller"}};
+  }
+  return in;
+}
+
+void set(inputs& in, const std::string& name, const std::string& content) {
+  std::erase_if(in.environment, [&](const auto& one) { return one.first == name; });
+  in.environment.emplace_back(name, content);
+}
+
+TEST(Sources, EachVariableOfAnotherToolMeansTheSameHereOrIsRefused) {
+  ASSERT_EQ(other_variables().size(), foreign_cases.size());
+  for (std::size_t i = 0; i < foreign_cases.size(); ++i) {
+    const foreign_case& one = foreign_cases[i];
+    ASSERT_EQ(other_variables()[i].name, one.name);
+    SCOPED_TRACE(one.name);
+    inputs in = of_tool(other_variables()[i].of);
+    set(in, one.name, one.content);
+    if (one.gives == setting::endpoint) set(in, "CONSUL_HTTP_SSL", "0");
+    if (*one.refused != '\0') {
+      EXPECT_THAT(problems_of(in),
+                  ElementsAre(testing::AllOf(StartsWith(one.name), HasSubstr(one.refused))));
+      continue;
+    }
+    const configuration s = good(in);
+    if (!one.gives) continue;
+    const field& f = field_of(*one.gives);
+    EXPECT_EQ(f.in.shown(s, f), one.shown);
+    EXPECT_EQ(s.origin_of(f.which), (origin{source::environment, one.name}));
+  }
+}
+
+/// The name of each stands in the pages for those who come from that tool.
+TEST(Sources, EachVariableOfAnotherToolIsInTheDocs) {
+  std::string pages;
+  for (const char* page : {"consul.md", "commands.md"}) {
+    std::ifstream in(std::string(TENURE_DOCS) + "/" + page);
+    pages.append(std::istreambuf_iterator<char>(in), {});
+  }
+  for (const other_variable& one : other_variables()) {
+    EXPECT_THAT(pages, HasSubstr("`" + std::string(one.name) + "`"));
+  }
+}
+
+TEST(Sources, TheSchemeOfConsulsAddressIsThatOfTheCommandConsul) {
+  inputs in;
+  in.host_name = "host-1";
+  in.flags = {{"--store", "consul"}, {"--election", "db"}};
+  struct way {
+    const char* address;
+    const char* tls;
+    const char* asked;
+  };
+  constexpr std::array ways{
+      way{"a:1", "", "http://a:1"},          way{"a:1", "0", "http://a:1"},
+      way{"a:1", "f", "http://a:1"},         way{"a:1", "T", "https://a:1"},
+      way{"a:1", "1", "https://a:1"},        way{"http://a:1", "true", "https://a:1"},
+      way{"https://a:1", "", "https://a:1"}, way{"https://a:1", "false", "https://a:1"},
+      way{"unix:///s", "true", "unix:/s"},   way{"[fd00::1]:8500", "", "http://[fd00::1]:8500"}};
+  for (const way& one : ways) {
+    in.environment = {{"CONSUL_HTTP_ADDR", one.address}, {"CONSUL_HTTP_SSL", one.tls}};
+    EXPECT_THAT(good(in).endpoints, ElementsAre(one.asked)) << one.address << " " << one.tls;
+  }
+  for (const char* word : {"yes", "on", "TrUe", "2"}) {
+    in.environment = {{"CONSUL_HTTP_ADDR", "a:1"}, {"CONSUL_HTTP_SSL", word}};
+    EXPECT_THAT(problems_of(in), ElementsAre(StartsWith("CONSUL_HTTP_SSL: is neither"))) << word;
+  }
+  for (const char* address : {"consul.example", "http://consul.example", "[fd00::1]"}) {
+    in.environment = {{"CONSUL_HTTP_ADDR", address}};
+    EXPECT_THAT(problems_of(in), ElementsAre(HasSubstr("has no port")))
+        << address << ": consul would ask port 80";
+  }
+}
+
+TEST(Sources, TheNamespaceOfAWrappersLeaseIsWarnedOfWhereTheStoreHasNone) {
+  inputs in = minimal();
+  in.environment = {{"K8S_AWAIT_ELECTION_ENABLED", "1"},
+                    {"K8S_AWAIT_ELECTION_LOCK_NAMESPACE", "infra"}};
+  ASSERT_EQ(good(in).warnings.size(), 1U);
+  EXPECT_THAT(render(good(in).warnings.front()), HasSubstr("this store has no Leases"));
+}
+
+TEST(Sources, AVariableThatTheWrapperMayHaveLaterIsRefused) {
+  inputs in = minimal();
+  in.environment = {{"K8S_AWAIT_ELECTION_ENABLED", "1"},
+                    {"K8S_AWAIT_ELECTION_LOCK_KIND", "ConfigMap"},
+                    {"K8S_AWAIT_ELECTION_SERVICE_HOST", "10.0.0.1"}};
+  EXPECT_THAT(problems_of(in), ElementsAre(StartsWith("K8S_AWAIT_ELECTION_LOCK_KIND: ")));
+}
+
 TEST(Sources, VariablesOfTheCommandConsulAreUnderstoodForConsulAlone) {
   inputs in;
   in.host_name = "host-1";
@@ -114,7 +257,7 @@ TEST(Sources, ATokenInAVariableIsWarnedOfAndNotUsed) {
   in.host_name = "host-1";
   in.flags = {{"--store", "consul"}, {"--election", "db"}, {"--endpoint", "http://127.0.0.1:8500"}};
   EXPECT_THAT(good(in).warnings, IsEmpty());
-  in.has_consul_token = true;
+  in.environment = {{"CONSUL_HTTP_TOKEN", "(not read)"}};
   const configuration warned = good(in);
   EXPECT_EQ(warned.secure.token_file, "");
   ASSERT_EQ(warned.warnings.size(), 1U);
@@ -123,7 +266,7 @@ TEST(Sources, ATokenInAVariableIsWarnedOfAndNotUsed) {
   in.flags.emplace_back("--token-file", "/run/token");
   EXPECT_THAT(good(in).warnings, IsEmpty());
   inputs other = minimal();
-  other.has_consul_token = true;
+  other.environment = in.environment;
   EXPECT_THAT(good(other).warnings, IsEmpty());
 }
 
@@ -186,11 +329,11 @@ TEST(Sources, OnlyVariablesThatMayBeSettingsNeedToBeRead) {
   EXPECT_TRUE(may_be_setting("TENURE_TTL"));
   EXPECT_TRUE(may_be_setting("K8S_AWAIT_ELECTION_ENABLED"));
   EXPECT_TRUE(may_be_setting("CONSUL_HTTP_ADDR"));
-  EXPECT_FALSE(may_be_setting("CONSUL_HTTP_TOKEN")) << "a secret that nothing here needs";
+  EXPECT_TRUE(may_be_setting("CONSUL_HTTP_TOKEN")) << "that it is set has to be said";
   EXPECT_FALSE(may_be_setting("PATH"));
 }
 
-TEST(Sources, OurOwnVariableWinsOverTheWrappersAndAFlagOverBoth) {
+TEST(Sources, WhatOfOursGivesASettingWinsOverTheWrappersVariable) {
   inputs in = minimal();
   in.environment = {{"K8S_AWAIT_ELECTION_ENABLED", "1"},
                     {"K8S_AWAIT_ELECTION_LOCK_NAME", "controller"},
@@ -206,6 +349,17 @@ TEST(Sources, WhatIsWrongInAWrappersVariableIsSaidByItsName) {
   in.environment = {{"K8S_AWAIT_ELECTION_ENABLED", "1"},
                     {"K8S_AWAIT_ELECTION_STATUS_ENDPOINT", "everywhere"}};
   EXPECT_THAT(problems_of(in), ElementsAre(StartsWith("K8S_AWAIT_ELECTION_STATUS_ENDPOINT: ")));
+}
+
+TEST(Sources, NothingElseIsSaidOfASettingThatIsMisspelt) {
+  inputs in;
+  in.host_name = "host-1";
+  in.flags = {{"--store", "etcd"}, {"--election", "db"}, {"--endpiont", "http://a"}};
+  EXPECT_THAT(problems_of(in), ElementsAre("--endpiont: unknown flag; did you mean "
+                                           "\"--endpoint\"?"));
+  in.flags.pop_back();
+  in.environment = {{"TENURE_ENDPIONT", "http://a"}};
+  EXPECT_THAT(problems_of(in), ElementsAre(HasSubstr("did you mean \"TENURE_ENDPOINT\"?")));
 }
 
 TEST(Sources, ABadValueIsAProblemEvenWhereItIsOverridden) {

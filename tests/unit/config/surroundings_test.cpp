@@ -56,6 +56,40 @@ TEST(Surroundings, AFileThatEverybodyCanWriteToIsRefused) {
               HasSubstr("it can be written to by other users (mode 0646); run `chmod go-w`"));
 }
 
+std::string shown(const std::vector<problem>& all) {
+  std::string out;
+  for (const problem& one : all) out += render(one) + "\n";
+  return out;
+}
+
+TEST(Surroundings, ALeaseFileWhereEveryUserCouldPutLinksIsRefused) {
+  configuration s;
+  s.store = "sqlite";
+  s.endpoints = {"/tmp/lease.db"};
+  EXPECT_THAT(shown(problems_here(s)), HasSubstr("every user can write to the directory /tmp"));
+  const tests::temporary_directory dir;
+  for (const std::string& path :
+       {std::string(dir / "lease.db"), std::string("/nowhere/lease.db"), std::string("lease.db")}) {
+    s.endpoints = {path};
+    EXPECT_EQ(shown(problems_here(s)), "") << path;
+  }
+}
+
+TEST(Surroundings, ASecretThatOthersCouldWriteIsRefusedAndOneThatIsNotHereIsNotJudged) {
+  const tests::temporary_directory dir;
+  const std::string path = dir / "password";
+  std::ofstream(path) << "sesame\n";
+  configuration s;
+  s.store = "etcd";
+  s.secure = {.key_file = "/nowhere/key", .password_file = path};
+  s.origins[static_cast<std::size_t>(setting::password_file)] = {source::flag, "--password-file"};
+  EXPECT_EQ(shown(problems_here(s)), "");
+  ASSERT_EQ(::chmod(path.c_str(), 0666), 0);
+  EXPECT_THAT(shown(problems_here(s)), testing::StartsWith("--password-file: password_file: "));
+  EXPECT_THAT(shown(problems_here(s)), HasSubstr("run `chmod go-w` on it"));
+  EXPECT_THAT(shown(problems_here(s)), Not(HasSubstr("sesame")));
+}
+
 TEST(Surroundings, AFileThatIsTooLargeIsNotReadToItsEnd) {
   const tests::temporary_directory dir;
   const std::string path = dir / "large.yaml";

@@ -214,6 +214,19 @@ TEST(Settings, TheApiBeyondLoopbackIsAcceptedWithAWarning) {
   EXPECT_THAT(good(with_flags({{"--listen", "off"}})).warnings, IsEmpty());
 }
 
+TEST(Settings, AControlTokenThatCrossesTheNetworkIsWarnedOf) {
+  const auto warned = [](const char* listen) {
+    std::string out;
+    for (const problem& one :
+         good(with_flags({{"--listen", listen}, {"--control-token-file", "/t"}})).warnings) {
+      out += render(one) + "\n";
+    }
+    return out;
+  };
+  EXPECT_THAT(warned("0.0.0.0:4040"), HasSubstr("--control-token-file: the API has no TLS"));
+  EXPECT_EQ(warned("127.0.0.1:4040"), "");
+}
+
 TEST(Settings, TwoListenersCannotHaveOnePort) {
   EXPECT_THAT(problems_of(with_flags({{"--listen", "127.0.0.1:8081"}})),
               ElementsAre("--listen: listen 127.0.0.1:8081 and probe_listen 0.0.0.0:8081 are the "
@@ -244,6 +257,26 @@ TEST(Settings, MembersAreToldAtAnAddressThatOthersReach) {
   ASSERT_EQ(s.warnings.size(), 1U);
   EXPECT_EQ(render(s.warnings.front()),
             "--peer-listen: store sqlite makes no use of peer_listen; leave it out");
+}
+
+/// Of `a/b/c` not only `a/b` is a parent.
+TEST(Settings, ElectionsInsideEachOtherAreFoundAtEachDepth) {
+  for (const char* names : {"[a, a/b]", "[a, a/b/c]", "[a/b, a/b/c/d]", "[x, a/b/c, a]"}) {
+    EXPECT_THAT(problems_of(only_file(
+                    "store: etcd\nendpoint: http://a\nelections: " + std::string(names) + "\n")),
+                ElementsAre(HasSubstr("are inside each other")))
+        << names;
+  }
+  EXPECT_THAT(
+      problems_of(only_file("store: etcd\nendpoint: http://a\nelections: [a, ab/c, b/a]\n")),
+      IsEmpty());
+}
+
+TEST(Settings, ACharacterThatIsNotAllowedIsShownAsAWhole) {
+  EXPECT_THAT(problems_of(with_flags({{"--election",
+                                       "gr\xc3\xb6\xc3\x9f"
+                                       "e"}})),
+              testing::Contains(testing::HasSubstr("\"\xc3\xb6\" is not allowed in a name")));
 }
 
 }  // namespace

@@ -361,9 +361,11 @@ TEST_F(ConsulMirror, AnotherProgramsKeyIsTroubleAndOneThatSaysNothingIsNot) {
 
 TEST_F(ConsulMirror, AnotherNumberOfSlotsIsSeenInTheKey) {
   mirror m = of(2);
-  m.replace({{lock(10, "", 1)}}, 10);
+  m.replace({{lock(10, other_session, 1)}}, 10);
   EXPECT_FALSE(m.agrees());
   EXPECT_EQ(m.observe().agreed.slots, 1U);
+  m.follow({{lock(11, "", 1)}}, 11);
+  EXPECT_TRUE(m.agrees()) << "nobody holds, so it may become ours";
   m.follow({{semaphore_key(12, 2, {}, 1)}}, 12);
   EXPECT_TRUE(m.agrees());
 }
@@ -459,6 +461,39 @@ TEST(ConsulRequests, ACampaignReliesOnTheLockKeyAsItWasSeen) {
   EXPECT_EQ(std::get<lock>(taken_anew.at(2)).key, "db/s");
 }
 
+TEST(ConsulRequests, TheNumberOfSlotsBecomesThatOfTheOneThatCampaigns) {
+  const settings::election two{.name = "db", .slots = 2};
+  basis single = free_lock(7);
+  single.dead = {{.key = "db/y", .index = 5}};
+  const auto to_semaphore = campaign_transaction(two, single, "s", "a");
+  ASSERT_EQ(to_semaphore.size(), 5U);
+  EXPECT_EQ(std::get<check_index>(to_semaphore[0]).index, 7U);
+  EXPECT_EQ(std::get<lock>(to_semaphore[1]).key, "db/.lock") << "so that a lock-delay refuses it";
+  EXPECT_EQ(std::get<unlock>(to_semaphore[2]).value,
+            R"({"Limit":2,"Holders":{"s":true},"Changes":1})");
+  EXPECT_EQ(std::get<unlock>(to_semaphore[2]).flags, semaphore_flags);
+  EXPECT_EQ(std::get<lock>(to_semaphore[3]).key, "db/s");
+  EXPECT_EQ(std::get<erase>(to_semaphore[4]).key, "db/y");
+
+  const settings::election one{.name = "db"};
+  const basis three{.shape = lock_shape::semaphore,
+                    .index = 9,
+                    .body = {.limit = 3, .holders = {}, .changes = 4}};
+  const auto to_lock = campaign_transaction(one, three, "s", "a");
+  ASSERT_EQ(to_lock.size(), 2U);
+  EXPECT_EQ(std::get<check_index>(to_lock[0]).index, 9U);
+  EXPECT_EQ(std::get<lock>(to_lock[1]).key, "db/.lock");
+  EXPECT_EQ(std::get<lock>(to_lock[1]).flags, lock_flags);
+  const auto to_two = campaign_transaction(two, three, "s", "a");
+  EXPECT_EQ(std::get<write>(to_two[0]).value, R"({"Limit":2,"Holders":{"s":true},"Changes":5})");
+
+  basis shared_by_one = three;
+  shared_by_one.body.limit = 1;
+  const auto as_it_is = campaign_transaction(one, shared_by_one, "s", "a");
+  EXPECT_EQ(std::get<lock>(as_it_is.at(1)).key, "db/s")
+      << "another program made a semaphore for one";
+}
+
 TEST(ConsulRequests, AReleaseThatIsExecutedLateFindsALaterTermChanged) {
   const auto of_a_lock = release_transaction("db", free_lock(7), "db/.lock", 7, "s", "note");
   ASSERT_EQ(of_a_lock.size(), 3U);
@@ -500,6 +535,19 @@ TEST(ConsulRequests, FewElectionsAreWatchedAloneAndManyByTheirFolders) {
   EXPECT_EQ(folders[0].prefix, "alone/");
   EXPECT_EQ(folders[1].prefix, "f/");
   EXPECT_EQ(folders[1].elections.size(), 20U);
+}
+
+/// A transaction of Consul has 64 operations at the most, and the write needs some of them itself.
+TEST_F(ConsulMirror, OfManyDeadContendersAWriteTakesAFewAlong) {
+  std::vector<key_value> all{semaphore_key(20, 2, {other_session}, 1),
+                             contender(10, other_session)};
+  for (int i = 10; i < 40; ++i) {
+    all.push_back(
+        contender(5, "dddddddd-1111-1111-1111-1111111111" + std::to_string(i), /*alive=*/false));
+  }
+  mirror m = of(2);
+  m.replace(all, 20);
+  EXPECT_EQ(m.basis_now().dead.size(), 8U);
 }
 
 }  // namespace

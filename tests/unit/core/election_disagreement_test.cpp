@@ -1,5 +1,8 @@
 // The store has the settings of an election; a member with other settings does not campaign.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
+
+#include <utility>
+#include <vector>
 
 #include "unit/core/conversation.hpp"
 
@@ -9,8 +12,16 @@ namespace {
 constexpr version forty{40};
 constexpr version hundred{100};
 
+/// By an election with a member that is set up for so many.
 event::observed for_slots(std::uint32_t slots, event::observed seen = shows_free()) {
   seen.what.agreed.slots = slots;
+  seen.what.members =
+      member_list({{.identity = "old", .says = readiness{.since_unix_ms = 1, .slots = slots}}});
+  return seen;
+}
+
+event::observed with_members(std::vector<core::member> all, event::observed seen = for_slots(2)) {
+  seen.what.members = member_list(std::move(all));
   return seen;
 }
 
@@ -34,6 +45,35 @@ TEST(Disagreement, MemberWithAnotherNumberOfSlotsDoesNotCampaignUntilTheyAgree) 
   EXPECT_EQ(c.at(1h).wakes(), "");
   EXPECT_EQ(c.at(2h).says(for_slots(1)), "publish, acquire");
   EXPECT_EQ(obstacle(c), campaign_obstacle::none);
+}
+
+/// In a roll-out: those that are new wait for those that are there.
+TEST(Disagreement, NumberOfSlotsFollowsTheMembers) {
+  const auto set_up_for = [](const char* name, std::uint32_t slots) {
+    return core::member{.identity = name, .says = readiness{.slots = slots}};
+  };
+  conversation c;
+  c.starts();
+  c.is_refused();
+  c.at(1s).says(for_slots(2, shows_other(five)));
+  EXPECT_EQ(obstacle(c), campaign_obstacle::other_slots) << "somebody holds";
+  c.at(2s).says(with_members({set_up_for("other", 2), set_up_for("new", 1)}));
+  EXPECT_EQ(obstacle(c), campaign_obstacle::other_slots) << "it may hold next";
+  EXPECT_THAT(keepers_of_slots(*c.view().seen, c.view().seen->members->begin()->identity),
+              ::testing::ElementsAre("other"));
+  c.at(3s).says(with_members({{.identity = "earlier release"}}));
+  EXPECT_EQ(obstacle(c), campaign_obstacle::other_slots) << "it does not say";
+  c.at(4s).says(with_members({set_up_for("third", 3), set_up_for("new", 1)}));
+  EXPECT_EQ(obstacle(c), campaign_obstacle::none) << "nobody keeps it";
+}
+
+TEST(Disagreement, NumberOfSlotsFollowsAMemberThatNobodyLists) {
+  conversation c;
+  c.starts();
+  c.is_refused();
+  event::observed seen = for_slots(2);
+  seen.what.members.reset();
+  EXPECT_EQ(c.at(1s).says(seen), "publish, acquire");
 }
 
 TEST(Disagreement, NumberThatNobodyHasWrittenDownIsNone) {

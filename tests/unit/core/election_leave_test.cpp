@@ -387,6 +387,26 @@ TEST(Release, SilentStoreDoesNotKeepAnAgentThatHasNothingLeftToDo) {
   }
 }
 
+// --- the guard -------------------------------------------------------------------------------
+
+/// A pod that is deleted tells its guard and its agent at about the same time: that is one end in
+/// order, and the first to hear of it does not matter.
+TEST(Guard, ThatIsToldToEndIsNoFailure) {
+  conversation c;
+  c.becomes_active();
+  c.at(6s).says(event::guard_away{.why = loss_reason::shutdown});
+  EXPECT_EQ(c.view().last_loss, loss_reason::shutdown);
+  EXPECT_EQ(c.says(event::guard_away{}), "") << "its end, which follows";
+  EXPECT_EQ(c.view().last_loss, loss_reason::shutdown);
+}
+
+TEST(Guard, ThatIsGoneIsAFailure) {
+  conversation c;
+  c.becomes_active();
+  c.at(6s).says(event::guard_away{});
+  EXPECT_EQ(c.view().last_loss, loss_reason::guard_gone);
+}
+
 // --- a workload that nobody can see ----------------------------------------------------------
 
 /// Processes that the workload started may live on, and nobody can tell whether they do.

@@ -41,5 +41,16 @@ TEST(TokenBucket, LetsAMeanOfItsRatePassForEver) {
   EXPECT_LE(taken, 10'000 + 100 + 7);
 }
 
+TEST(TokenBucket, WhatIsDroppedCostsNothing) {
+  token_bucket b(100, 10);
+  int taken = 0;
+  for (int i = 0; i < 1'000'000; ++i) taken += b.admits(start) ? 1 : 0;
+  EXPECT_EQ(taken, 100);
+  EXPECT_FALSE(b.admits(start + 99ms));
+  EXPECT_TRUE(b.admits(start + 101ms));
+  for (int i = 0; i < 1'000'000; ++i) taken += b.admits(start + 2s) ? 1 : 0;
+  EXPECT_LE(taken, 100 + 20);
+}
+
 }  // namespace
 }  // namespace tenure::core

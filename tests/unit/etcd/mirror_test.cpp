@@ -410,13 +410,17 @@ TEST(EtcdMirror, AgreementIsWhatTheElectionSays) {
   apply(m, {went("db.tenure.agreement", 10)});
   EXPECT_EQ(m.basis_now().agreed, 0U);
   EXPECT_EQ(m.observe().agreed, core::agreement{});
+  apply(m, {came("db.tenure.agreement", "slots=3", 11)});
+  EXPECT_FALSE(m.agrees());
+  apply(m, {went("db/a", 12), went("db/b", 13)});
+  EXPECT_TRUE(m.agrees()) << "nobody contends, so it may become ours";
 }
 
 TEST(EtcdMirror, AgreementThatNobodyCanReadIsWrittenAnew) {
   mirror m({.name = "db", .slots = 1}, us());
   replace(m, {key("db.tenure.agreement", "sl0ts", 4)}, 7);
   EXPECT_TRUE(m.agrees());
-  EXPECT_FALSE(m.basis_now().is_agreed);
+  EXPECT_EQ(m.basis_now().said.slots, 0U);
   EXPECT_EQ(m.basis_now().agreed, 4U) << "as it is compared";
 }
 
@@ -428,6 +432,15 @@ TEST(EtcdMirror, NobodyKnowsWhoWasInASlotThatIsNew) {
   ASSERT_NE(m.find_own(), nullptr);
   EXPECT_TRUE(m.holds(*m.find_own()));
   EXPECT_FALSE(m.find_own()->after_release);
+}
+
+TEST(EtcdMirror, NothingRunsInNewSlotsIfNothingRanBefore) {
+  mirror m({.name = "db", .slots = 2}, us());
+  replace(m, {key("db.tenure.agreement", "slots=1", 4), key("db/a", "a", 5)}, 7);
+  apply(m, {went("db/a", 8), came("db.tenure", "5 clean resigned 0 a", 8)});
+  apply(m, {came("db.tenure.agreement", "slots=2", 9), came(our_key(), "us", 9)});
+  ASSERT_NE(m.find_own(), nullptr);
+  EXPECT_TRUE(m.find_own()->after_release);
 }
 
 TEST(EtcdMirror, IdentityIsInUseByWhoeverHoldsOrWasListedBeforeUs) {

@@ -17,7 +17,7 @@ std::string reply(const std::string& rest) {
 
 TEST(EtcdTransactions, ACampaignComesOnlyIfNobodyHasComeSinceTheNewestThatIsKnown) {
   const transaction t = campaign_transaction({.name = "db", .slots = 2}, 0xabc, "me",
-                                             {.newest = 41, .agreed = 7, .is_agreed = true});
+                                             {.newest = 41, .agreed = 7, .said = {.slots = 2}});
   ASSERT_EQ(t.when.size(), 2U);
   EXPECT_EQ(t.when[0].key, "db/");
   EXPECT_EQ(t.when[0].end, "db0");
@@ -35,7 +35,7 @@ TEST(EtcdTransactions, ACampaignComesOnlyIfNobodyHasComeSinceTheNewestThatIsKnow
 TEST(EtcdTransactions, ACampaignIsForTheAgreementThatWasSeenOrWritesIt) {
   const settings::election db{.name = "db", .slots = 2};
   const transaction agreed =
-      campaign_transaction(db, 0xabc, "me", {.newest = 41, .agreed = 7, .is_agreed = true});
+      campaign_transaction(db, 0xabc, "me", {.newest = 41, .agreed = 7, .said = {.slots = 2}});
   EXPECT_EQ(agreed.when[1].key, "db.tenure.agreement");
   EXPECT_EQ(agreed.when[1].what, compare::field::mod_revision);
   EXPECT_EQ(agreed.when[1].is, compare::relation::equal);
@@ -46,11 +46,18 @@ TEST(EtcdTransactions, ACampaignIsForTheAgreementThatWasSeenOrWritesIt) {
   EXPECT_EQ(std::get<put>(first.then.at(0)).key, "db.tenure.agreement");
   EXPECT_EQ(std::get<put>(first.then.at(0)).value, "slots=2");
   EXPECT_EQ(std::get<put>(first.then.at(0)).lease, 0) << "it outlives every holder";
+  const core::agreement other{
+      .slots = 1, .versions_from = core::version{5}, .accepted_unix_ms = 1234};
+  const transaction changed =
+      campaign_transaction(db, 0xabc, "me", {.newest = 0, .agreed = 7, .said = other});
+  EXPECT_EQ(changed.when[0].number, 1U) << "nobody contends";
+  EXPECT_EQ(std::get<put>(changed.then.at(0)).value,
+            "slots=2 versions_from=5 accepted_unix_ms=1234");
 }
 
 TEST(EtcdTransactions, AnAgreementIsWrittenIfNobodyHasComeSince) {
   const transaction t =
-      agreement_transaction("db", {.slots = 3}, {.newest = 41, .agreed = 7, .is_agreed = true});
+      agreement_transaction("db", {.slots = 3}, {.newest = 41, .agreed = 7, .said = {.slots = 2}});
   EXPECT_EQ(t.when[0].number, 42U);
   EXPECT_EQ(t.when[1].number, 7U);
   EXPECT_EQ(std::get<put>(t.then.at(0)).value, "slots=3");

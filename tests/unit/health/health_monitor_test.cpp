@@ -62,12 +62,14 @@ struct scene {
       told.push_back(one.get());
       made.push_back(std::move(one));
     }
-    subject =
-        std::make_unique<health_monitor>(loop, with, always, std::move(made), silent,
-                                         log::speaker{.election = "db", .identity = "a"}, [this] {
-                                           ++changes;
-                                           states.push_back(subject->shown().state);
-                                         });
+    subject = std::make_unique<health_monitor>(
+        loop, with, always, std::move(made), silent,
+        log::speaker{.election = "db", .identity = "a"},
+        [this] {
+          ++changes;
+          states.push_back(subject->shown().state);
+        },
+        [this] { return unix_ms; });
   }
 
   /// False if the condition does not come true within `patience`.
@@ -99,6 +101,7 @@ struct scene {
   std::vector<told_check*> told;
   std::unique_ptr<health_monitor> subject;
   int changes = 0;
+  std::int64_t unix_ms = 1;
   std::vector<health> states;
 };
 
@@ -108,8 +111,11 @@ TEST(HealthMonitor, ChecksAWorkloadOnlyWhileItRuns) {
   s.subject->start();
   s.idle();
   EXPECT_EQ(s.told[0]->begun, 0);
+  EXPECT_EQ(s.subject->shown().since_unix_ms, 1);
+  s.unix_ms = 2;
   s.subject->workload_started();
   EXPECT_TRUE(s.becomes(health::healthy));
+  EXPECT_EQ(s.subject->shown().since_unix_ms, 2);
   s.subject->workload_stopping();
   EXPECT_TRUE(s.becomes(health::unknown));
   s.idle();

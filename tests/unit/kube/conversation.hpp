@@ -35,11 +35,11 @@ inline marked_object object(const std::string& name, named who = named::nobody,
           .version = core::version{version}};
 }
 
-/// "list", "read db-0", "write db-0: us 7"
+/// "list", "list db", "read db-0", "write db-0: us 7"
 inline std::string text(const traffic_request& what) {
   switch (what.what) {
     case traffic_request::kind::list:
-      return "list";
+      return what.object.empty() ? "list" : "list " + what.object;
     case traffic_request::kind::read:
       return "read " + what.object;
     case traffic_request::kind::write:
@@ -50,6 +50,11 @@ inline std::string text(const traffic_request& what) {
 }
 
 struct to_text {
+  std::string operator()(const notice::led_astray& n) const {
+    std::string out = "led astray by";
+    for (const marked_object& one : n.by) out += " " + one.name;
+    return n.by.empty() ? "led astray no more" : out;
+  }
   std::string operator()(const notice::named_us& n) const {
     return (n.again ? "named again " : "named ") + std::to_string(core::number(n.version));
   }

@@ -211,6 +211,33 @@ TEST(TrafficReplies, ASliceGetsTheAddressesOfItsFamily) {
               HasSubstr("is for FQDN, and pod_address has no such address"));
 }
 
+TEST(TrafficReplies, ThoseOfAServiceSayWhoIsServedByThem) {
+  const auto listed = [](std::vector<json> items, const std::string& service = "db") {
+    for (json& one : items) one.erase("kind");  // as in a list
+    return read(
+        slice_settings, {.what = traffic_request::kind::list, .object = service},
+        json{{"kind", "EndpointSliceList"}, {"metadata", json::object()}, {"items", items}}.dump());
+  };
+  json stale = named_slice("db-9");
+  stale["metadata"]["name"] = "db-x7k2p";
+  stale["metadata"]["labels"]["endpointslice.kubernetes.io/managed-by"] =
+      "endpointslice-controller.k8s.io";
+  json over = stale;
+  over["endpoints"][0]["conditions"]["ready"] = false;
+  json unsaid = stale;
+  unsaid["endpoints"][0].erase("conditions");
+  const auto all = listed({stale, over, unsaid, slice()});
+  ASSERT_TRUE(all.has_value()) << all.error();
+  EXPECT_EQ((*all)[0].service, "db");
+  EXPECT_EQ((*all)[0].keeper, "endpointslice-controller.k8s.io");
+  EXPECT_THAT((*all)[0].addresses, testing::ElementsAre("10.0.0.9"));
+  EXPECT_EQ((*all)[0].who, named::other);
+  EXPECT_EQ((*all)[1].who, named::nobody) << "an endpoint that is not ready gets no traffic";
+  EXPECT_EQ((*all)[2].who, named::other) << "not said is ready";
+  EXPECT_EQ((*all)[3].who, named::nobody);
+  EXPECT_THAT(listed({stale}, "web").error(), HasSubstr("a slice that was not asked for"));
+}
+
 TEST(TrafficReplies, ASliceThatIsNotForUsIsNotWritten) {
   json shown = slice();
   shown["metadata"]["labels"]["endpointslice.kubernetes.io/managed-by"] =

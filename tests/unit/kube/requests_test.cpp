@@ -163,7 +163,8 @@ TEST(Rights, AreExactlyThoseThatTheSettingsNeed) {
                           "patch pods/status in namespace team"));
   EXPECT_THAT(needs(settings_for(traffic::endpoints)),
               ElementsAre("get endpointslices db in namespace team",
-                          "patch endpointslices db in namespace team"));
+                          "patch endpointslices db in namespace team",
+                          "list endpointslices in namespace team"));
 }
 
 TEST(Rights, EventsAreWrittenWhereTheirObjectsAre) {
@@ -176,6 +177,18 @@ TEST(Rights, EventsAreWrittenWhereTheirObjectsAre) {
               ElementsAre("create events in namespace team", "create events in namespace leases"));
 }
 
+TEST(Rights, AreSaidWithTheResourceThatEachVerbIsFor) {
+  settings::kubernetes its = settings_for(traffic::endpoints);
+  its.slices = {"db-v4", "db-v6"};
+  its.events = true;
+  EXPECT_EQ(
+      text(rights_for(its, {})),
+      "get, patch, list endpointslices in namespace team; and create events in namespace team");
+  EXPECT_EQ(text(rights_for(settings_for(traffic::gate), {})),
+            "get, list pods in namespace team; and patch pods/status in namespace team");
+  EXPECT_EQ(text(std::vector<right>{}), "");
+}
+
 TEST(Rights, EachHasARuleToAdd) {
   const settings::kubernetes label = settings_for(traffic::label);
   EXPECT_EQ(rule_for(rights_for(label, {}).back()),
@@ -185,13 +198,15 @@ TEST(Rights, EachHasARuleToAdd) {
             R"({apiGroups: [""], resources: [pods/status], verbs: [patch]})");
   const settings::kubernetes slice = settings_for(traffic::endpoints);
   EXPECT_EQ(rule_for(rights_for(slice, {}).back()),
+            "{apiGroups: [discovery.k8s.io], resources: [endpointslices], verbs: [list]}");
+  EXPECT_EQ(rule_for(rights_for(slice, {})[1]),
             "{apiGroups: [discovery.k8s.io], resources: [endpointslices], resourceNames: [db], "
             "verbs: [patch]}");
 }
 
 TEST(Rights, AreAskedForOneByOne) {
   const settings::kubernetes its = settings_for(traffic::endpoints);
-  const api_request asked = review_of(rights_for(its, {}).back());
+  const api_request asked = review_of(rights_for(its, {})[1]);
   EXPECT_EQ(asked.method, "POST");
   EXPECT_EQ(asked.path, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews");
   EXPECT_EQ(json::parse(asked.body)["spec"]["resourceAttributes"],

@@ -244,6 +244,15 @@ TEST_F(TrafficOfPods, EndlessConflictsAreAFailure) {
   EXPECT_THAT(talk.said(), ElementsAre(StartsWith("failed: somebody else writes")));
   EXPECT_EQ(talk.unanswered(), 0U);
   EXPECT_GT(talk.pause(), core::duration::zero());
+  talk.wake();
+  for (std::uint32_t i = 0; i < traffic_switch::most_overwritings; ++i) {
+    talk.reply({object("db-0")});
+    talk.refuse(api_refusal::conflict);
+    EXPECT_EQ(talk.failures(), 1U) << "after a failure, conflicts are counted anew";
+  }
+  talk.reply({object("db-0")});
+  talk.refuse(api_refusal::conflict);
+  EXPECT_EQ(talk.failures(), 2U);
 }
 
 TEST_F(TrafficOfPods, ALaterTermIsNotOverwrittenAndLookedForFromTimeToTime) {
@@ -439,6 +448,62 @@ TEST_F(TrafficOfASlice, OfALaterTermIsNotWritten) {
   talk.reply({object("db", named::other, 8)});
   EXPECT_THAT(talk.asked(), IsEmpty());
   EXPECT_THAT(talk.said(), ElementsAre("overtaken: db has 8"));
+}
+
+/// A slice of the Service `db`.
+marked_object slice(const std::string& name, named who = named::nobody, std::uint64_t version = 0) {
+  marked_object out = object(name, who, version);
+  out.service = "db";
+  return out;
+}
+
+TEST_F(TrafficOfASlice, OfOthersIsLookedForOnceOursNamesUs) {
+  talk.want(active(7));
+  talk.asked();
+  talk.reply({slice("db")});
+  talk.asked();
+  talk.reply({slice("db", named::us, 7)});
+  EXPECT_THAT(talk.said(), ElementsAre("named 7")) << "that does not wait for the list";
+  EXPECT_TRUE(talk.is_settled());
+  EXPECT_THAT(talk.asked(), ElementsAre("list db"));
+  talk.reply({slice("db", named::other), slice("db-x7k2p", named::other), slice("db-empty")});
+  EXPECT_THAT(talk.said(), ElementsAre("led astray by db-x7k2p"));
+  EXPECT_EQ(talk.pause(), seconds(30));
+}
+
+TEST_F(TrafficOfASlice, OfOthersIsSaidOnceUntilItIsGone) {
+  talk.want(active(7));
+  talk.reply({slice("db", named::us, 7)});
+  talk.reply({slice("db-1", named::other)});
+  talk.said();
+  const auto look = [this](std::vector<marked_object> all) {
+    talk.wake();
+    talk.reply({slice("db", named::us, 7)});
+    talk.reply(std::move(all));
+    return talk.said();
+  };
+  EXPECT_THAT(look({slice("db-1", named::other)}), IsEmpty());
+  EXPECT_THAT(look({slice("db-1", named::other), slice("db-2", named::other)}),
+              ElementsAre("led astray by db-1 db-2"));
+  talk.wake();
+  talk.reply({slice("db", named::us, 7)});
+  talk.refuse(api_refusal::forbidden);
+  EXPECT_THAT(talk.said(), IsEmpty()) << "that says nothing about them";
+  EXPECT_EQ(talk.failures(), 0) << "our pod is named all the same";
+  EXPECT_THAT(look({slice("db-1")}), ElementsAre("led astray no more"));
+  EXPECT_THAT(look({}), IsEmpty());
+}
+
+TEST_F(TrafficOfASlice, OfOthersIsLookedForAgainIfTheLookIsNotAnswered) {
+  talk.want(active(7));
+  talk.reply({slice("db", named::us, 7)});
+  talk.asked();
+  talk.wake();
+  EXPECT_THAT(talk.asked(), ElementsAre("read db"));
+  talk.want(standby());
+  EXPECT_THAT(talk.asked(), ElementsAre("read db"));
+  talk.reply_to(talk.unanswered() - 1, {slice("db", named::other, 8)});
+  EXPECT_THAT(talk.asked(), IsEmpty()) << "a standby does not look";
 }
 
 struct TrafficOfTwoSlices : testing::Test {

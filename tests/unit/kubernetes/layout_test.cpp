@@ -5,35 +5,6 @@
 namespace tenure::stores::kubernetes {
 namespace {
 
-using testing::HasSubstr;
-using testing::IsEmpty;
-
-TEST(KubernetesLayout, AnElectionIsNamedAsALeaseMayBe) {
-  for (const std::string& name :
-       {std::string("db"), std::string("a"), std::string("7"), std::string("my-app.example"),
-        std::string("a.b.c"), std::string("a--b"), std::string(63, 'a')}) {
-    EXPECT_THAT(why_not_a_name(name), IsEmpty()) << name;
-  }
-  EXPECT_THAT(why_not_a_name(std::string(64, 'a')), HasSubstr("more than 63"));
-  for (const char* name : {"", ".", "-", "a.", "-a", "a-", ".a", "a..b", "a.-b", "a-.b", "A", "a_b",
-                           "a/b", "a b", "\xc3\xa4", "a:b"}) {
-    EXPECT_FALSE(why_not_a_name(name).empty()) << '"' << name << '"';
-  }
-  for (const char* name : {"", "a.", "a.b."}) {
-    EXPECT_THAT(why_not_a_name(name), HasSubstr("ends with a dot, or is empty")) << name;
-  }
-  for (const char* name : {".", "a..", "a-.", "A."}) {
-    EXPECT_THAT(why_not_a_name(name), HasSubstr("only small letters")) << name;
-  }
-}
-
-TEST(KubernetesLayout, AnElectionIsNotNamedAsALeaseOfAnotherOne) {
-  for (const char* name : {"db.slot-1", "db.member-x", "db.order-1", "a.slot-b.c"}) {
-    EXPECT_THAT(why_not_a_name(name), HasSubstr("is for Leases of other elections")) << name;
-  }
-  EXPECT_THAT(why_not_a_name("slot-1.db-member-2"), IsEmpty());
-}
-
 TEST(KubernetesLayout, TheFirstSlotIsNamedAsGoProgramsNameIt) {
   EXPECT_EQ(slot_name("db", 0), "db");
   EXPECT_EQ(slot_name("db", 12), "db.slot-12");
@@ -50,15 +21,26 @@ TEST(KubernetesLayout, ASlotIsKnownByItsNameAlone) {
   }
 }
 
-TEST(KubernetesLayout, MembersAndOrdersAreToldApart) {
+TEST(KubernetesLayout, MembersAndSlotsAreToldApart) {
   EXPECT_EQ(member_name("db", "tenure-1"), "db.member-tenure-1");
   EXPECT_TRUE(is_member_name("db", "db.member-tenure-1"));
-  EXPECT_FALSE(is_member_name("db", "db.order-1"));
+  EXPECT_FALSE(is_member_name("db", "db.slot-1"));
   EXPECT_FALSE(is_member_name("db", "dbx.member-tenure-1"));
-  EXPECT_EQ(order_name("db", "0f"), "db.order-0f");
-  EXPECT_EQ(order_named("db", "db.order-0f"), "0f");
-  EXPECT_FALSE(order_named("db", "db.member-0f"));
-  EXPECT_FALSE(order_named("db", "other.order-0f"));
+}
+
+TEST(KubernetesLayout, AnOrderIsAnAnnotationThatSaysWhenItWasLeft) {
+  EXPECT_EQ(order_in("tenure.dev/order-0f"), "0f");
+  EXPECT_FALSE(order_in("tenure.dev/slots"));
+  const std::string text =
+      order_note_text({.left_ms = 1'769'860'800'000, .order = "pause b 0 * *"});
+  EXPECT_EQ(text, "1769860800000 pause b 0 * *");
+  const auto read = parse_order_note(text);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->left_ms, 1'769'860'800'000);
+  EXPECT_EQ(read->order, "pause b 0 * *");
+  for (const char* other : {"", "12", "pause b 0 * *", " pause b 0 * *"}) {
+    EXPECT_FALSE(parse_order_note(other)) << other;
+  }
 }
 
 TEST(KubernetesLayout, AnOrderOfKubernetesIsOfOneVersionOfTheLease) {

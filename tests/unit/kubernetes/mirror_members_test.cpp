@@ -30,12 +30,13 @@ class KubernetesMembers : public KubernetesMirror {
             .version = core::version{10}};
   }
 
-  static lease_object order_lease(std::uint64_t version, const std::string& id,
-                                  std::int64_t created_ms = 0) {
-    lease_object out =
-        note(lease(order_name("db", id), version), order_annotation, order_text(order(id)));
-    out.created_ms = created_ms;
-    return out;
+  static std::string name_of(const std::string& id) { return std::string(order_annotations) + id; }
+
+  /// The first Lease, with this order.
+  [[nodiscard]] lease_object with_order(std::uint64_t version, const core::left_order& what,
+                                        std::int64_t left_ms = 0) const {
+    return note(slot(0, version, other_), name_of(what.id),
+                order_note_text({.left_ms = left_ms, .order = order_text(what, "x")}));
   }
 
   static lease_object slot(std::uint32_t number, std::uint64_t version, const std::string& holder) {
@@ -146,11 +147,79 @@ TEST_F(KubernetesMembers, AListThatWasTakenOffIsWrittenAgain) {
   EXPECT_EQ(change->list, (open_slots{.epoch = 0, .numbers = {0, 1}}));
 }
 
-TEST_F(KubernetesMembers, WhoHoldsASlotThatIsNotOpenStillCounts) {
+/// Anybody who may make Leases could keep an election from ever having a holder.
+TEST_F(KubernetesMembers, WhoHoldsASlotOutsideTheListDoesNotCount) {
   mirror m = of();
-  read(m, {note(lease("db", 10), slots_annotation, "1 0"), slot(3, 9, other_)}, 10);
-  EXPECT_FALSE(m.find_vacancy(at(0))) << "there would be two";
-  EXPECT_TRUE(m.find_vacancy(at(15)));
+  read(m, {note(lease("db", 10), slots_annotation, "1 0"), slot(1, 9, other_)}, 10);
+  EXPECT_TRUE(m.find_vacancy(at(0)));
+  EXPECT_TRUE(m.is_vacant(at(0)));
+  const core::observation shown = m.observe(at(0));
+  EXPECT_THAT(shown.holders, IsEmpty());
+  EXPECT_EQ(shown.as_of, core::version{10}) << "it has no other slots";
+  mirror none = of();
+  read(none, {slot(1, 9, other_)}, 10);
+  EXPECT_FALSE(none.find_vacancy(at(0))) << "there is no list: it may have had one";
+}
+
+TEST_F(KubernetesMembers, ANumberOfSlotsBecomesOursOnceAllOfTheListAreClosed) {
+  mirror m = of(1);
+  read(m,
+       {note(held(10, other_), slots_annotation, "3 0 1 2"), slot(1, 9, "c_tenure-c"),
+        slot(2, 8, "")},
+       10);
+  EXPECT_FALSE(m.is_vacant(at(14)));
+  ASSERT_TRUE(m.is_vacant(at(15))) << "their time is over";
+  EXPECT_EQ(m.find_unclosed({}), 1U);
+  EXPECT_EQ(m.next_epoch(), 4U);
+  m.take(note(slot(1, 11, ""), epoch_annotation, "4"), at(15));
+  EXPECT_EQ(m.find_unclosed({}), 2U);
+  m.take(note(slot(2, 12, ""), epoch_annotation, "6"), at(15));
+  EXPECT_EQ(m.find_unclosed({}), std::nullopt);
+  EXPECT_EQ(m.find_unclosed(7U), 7U) << "a late write of ours may still take it";
+  const vacancy first = m.first_of_ours();
+  EXPECT_EQ(first.slot, 0U);
+  EXPECT_FALSE(first.is_agreed);
+  EXPECT_EQ(first.open, (open_slots{.epoch = 6, .numbers = {0}}));
+  EXPECT_FALSE(first.is_clean) << "the one before may still run";
+  ASSERT_TRUE(first.lease);
+  EXPECT_EQ(first.lease->resource_version, 10U);
+  m.take(note(slot(1, 13, "c_tenure-c"), epoch_annotation, "4"), at(16));
+  EXPECT_FALSE(m.is_vacant(at(16)));
+}
+
+TEST_F(KubernetesMembers, AListOfAnEarlierReleaseMayHaveGaps) {
+  mirror m = of();
+  read(m, {note(lease("db", 10), slots_annotation, "1 0")}, 10);
+  EXPECT_FALSE(m.has_gaps());
+  m.take(note(lease("db", 11), slots_annotation, "2 1"), at(0));
+  EXPECT_TRUE(m.has_gaps());
+  EXPECT_EQ(m.first_of_ours().open, (open_slots{.epoch = 3, .numbers = {0}}));
+  m.take(note(lease("db", 12), slots_annotation, "3 0 2"), at(0));
+  EXPECT_TRUE(m.has_gaps());
+}
+
+/// An operator has cleared the Lease of a holder, and has put it back after others had held.
+TEST_F(KubernetesMembers, ATermThatWasPutBackDoesNotVouchForThoseInBetween) {
+  mirror m = of();
+  read(m, {held(10, us_)}, 10);
+  EXPECT_TRUE(m.vouches(0, core::version{10}));
+  read(m, {held(12, us_)}, 12, 1, true);
+  EXPECT_FALSE(m.vouches(0, core::version{10})) << "while nothing was watched";
+  read(m, {held(12, us_)}, 12, 2, true);
+  EXPECT_FALSE(m.vouches(0, core::version{10})) << "nor when it is read once more";
+  mirror watching = of();
+  read(watching, {held(10, us_)}, 10);
+  watching.take(lease("db", 11), at(1));
+  watching.take(held(12, other_), at(1));
+  watching.take(held(13, us_), at(1));
+  EXPECT_FALSE(watching.vouches(0, core::version{10}));
+  mirror renewing = of();
+  read(renewing, {held(10, us_)}, 10);
+  renewing.take(held(12, us_), at(1));
+  read(renewing, {held(12, us_)}, 13, 1, true);
+  EXPECT_TRUE(renewing.vouches(0, core::version{10})) << "we have renewed it";
+  read(renewing, {held(14, us_, 1, 5)}, 14, 1, false);
+  EXPECT_TRUE(renewing.vouches(0, core::version{10})) << "the answer to a renewal is on its way";
 }
 
 TEST_F(KubernetesMembers, TheElectionSaysHowManyMayHold) {
@@ -335,10 +404,10 @@ TEST_F(KubernetesMembers, AMemberThatRenewsStaysTheFirst) {
 TEST_F(KubernetesMembers, AnOrderIsShownForAFewSeconds) {
   mirror m = of();
   read(m, {}, 5);
-  m.take(order_lease(10, "1f"), at(0));
+  m.take(with_order(10, order("1f")), at(0));
   EXPECT_THAT(m.observe(at(0)).orders, ElementsAre(order("1f")));
   ASSERT_TRUE(m.order("1f", at(4)));
-  EXPECT_EQ(m.order("1f", at(4))->lease.resource_version, 10U);
+  EXPECT_EQ(m.order("1f", at(4))->order, order("1f"));
   EXPECT_EQ(m.next_change(at(0)), at(0) + order_stays);
   EXPECT_THAT(m.observe(at(0) + order_stays).orders, IsEmpty());
   EXPECT_FALSE(m.order("1f", at(0) + order_stays));
@@ -347,21 +416,19 @@ TEST_F(KubernetesMembers, AnOrderIsShownForAFewSeconds) {
 TEST_F(KubernetesMembers, AnAnswerDoesNotMakeAnOrderLast) {
   mirror m = of();
   read(m, {}, 5);
-  m.take(order_lease(10, "1f"), at(0));
-  lease_object answered = order_lease(11, "1f");
+  m.take(with_order(10, order("1f")), at(0));
   core::left_order with_reply = order("1f");
   with_reply.reply = core::order_reply{.accepted = true};
-  answered.notes[std::string(order_annotation)] = order_text(with_reply, "x");
-  m.take(answered, at(3));
+  m.take(with_order(11, with_reply), at(3));
   EXPECT_THAT(m.observe(at(3)).orders, ElementsAre(with_reply));
   EXPECT_THAT(m.observe(at(0) + order_stays).orders, IsEmpty());
 }
 
 TEST_F(KubernetesMembers, AnOrderThatWasLeftLongBeforeTheListIsNotShown) {
   constexpr std::int64_t now_ms = 1'769'860'800'000;
-  const auto shown = [&](std::int64_t created_ms, std::int64_t date_ms) {
+  const auto shown = [&](std::int64_t left_ms, std::int64_t date_ms) {
     mirror m = of();
-    read(m, {order_lease(10, "1f", created_ms)}, 10, 0, true, date_ms);
+    read(m, {with_order(10, order("1f"), left_ms)}, 10, 0, true, date_ms);
     return m.observe(at(0)).orders.size();
   };
   EXPECT_EQ(shown(now_ms, now_ms), 1U);
@@ -374,20 +441,33 @@ TEST_F(KubernetesMembers, AnOrderOnceShownDoesNotBecomeStaleByALaterList) {
   constexpr std::int64_t now_ms = 1'769'860'800'000;
   mirror m = of();
   read(m, {}, 5);
-  m.take(order_lease(10, "1f", now_ms - 60'000), at(0));
-  read(m, {order_lease(10, "1f", now_ms - 60'000)}, 10, 1, false, now_ms);
+  m.take(with_order(10, order("1f"), now_ms - 60'000), at(0));
+  read(m, {with_order(10, order("1f"), now_ms - 60'000)}, 10, 1, false, now_ms);
   EXPECT_THAT(m.observe(at(1)).orders, SizeIs(1)) << "the watch has shown when it came";
 }
 
-TEST_F(KubernetesMembers, WhatIsNoOrderIsNotShownAndDeletedInTheEnd) {
+TEST_F(KubernetesMembers, OrdersAndWhatIsNoOrderAreTakenOffInTheEnd) {
   mirror m = of();
   read(m, {}, 5);
-  const lease_object nonsense = note(order_lease(10, "1f"), order_annotation, "do what you want");
-  m.take(nonsense, at(0));
+  lease_object both = with_order(10, order("1f"));
+  m.take(note(both, name_of("2e"), "do what you want"), at(0));
+  EXPECT_THAT(m.observe(at(0)).orders, ElementsAre(order("1f")));
+  EXPECT_FALSE(m.order("2e", at(0)));
+  EXPECT_THAT(m.finished_orders(at(9)), IsEmpty());
+  EXPECT_THAT(m.finished_orders(at(10)), ElementsAre(name_of("1f"), name_of("2e")));
+  m.take(slot(0, 11, other_), at(10));
+  EXPECT_THAT(m.finished_orders(at(10)), IsEmpty());
+}
+
+/// The right to make Leases is not the right to write those of the election.
+TEST_F(KubernetesMembers, AnotherLeaseWithAnOrderIsNone) {
+  mirror m = of();
+  read(m, {}, 5);
+  lease_object planted = with_order(10, order("1f"));
+  planted.name = "db.order-1f";
+  m.take(planted, at(0));
   EXPECT_THAT(m.observe(at(0)).orders, IsEmpty());
-  EXPECT_FALSE(m.order("1f", at(0)));
-  EXPECT_THAT(m.left_behind(at(9)), IsEmpty());
-  EXPECT_THAT(m.left_behind(at(10)), ElementsAre(nonsense));
+  EXPECT_EQ(m.lease("db.order-1f"), nullptr);
 }
 
 }  // namespace

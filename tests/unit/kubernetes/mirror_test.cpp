@@ -373,16 +373,6 @@ TEST_F(KubernetesMirror, APreferenceIsNoOrderToOthers) {
   EXPECT_THAT(m.observe(at(0)).orders, IsEmpty());
 }
 
-TEST_F(KubernetesMirror, WhoHasNotReleasedAClosedSlotMayStillRun) {
-  mirror m = of();
-  lease_object first = note(released(10, 5), slots_annotation, "0 0");
-  read(m, {first, held(11, other_, 1, 0, "db.slot-1")}, 11, 0);
-  m.take(note(held(12, "c_tenure-c", 2), slots_annotation, "0 0"), at(1));
-  m.take(note(released(13, 12, true, 2), slots_annotation, "0 0"), at(2));
-  EXPECT_FALSE(m.find_vacancy(at(14)));
-  EXPECT_FALSE(is_clean(m, 15)) << "its time is over, and nobody has seen it end";
-}
-
 TEST_F(KubernetesMirror, AReleaseOfAnEarlierTermIsNoneOfTheOneThatWasHeld) {
   mirror m = of();
   read(m, {held(10, other_)}, 10, 0);

@@ -39,16 +39,5 @@ TEST(OpenSlots, AnEpochIsANumberThatCanBeCountedOn) {
   }
 }
 
-TEST(OpenSlots, AnotherNumberOfThemIsALaterList) {
-  EXPECT_EQ(resized(0, {0}, 3), (open_slots{.epoch = 1, .numbers = {0, 1, 2}}));
-  EXPECT_EQ(resized(4, {}, 1), (open_slots{.epoch = 5, .numbers = {0}}));
-}
-
-TEST(OpenSlots, WhatIsHeldStaysOpen) {
-  EXPECT_THAT(resized(0, {3}, 1).numbers, ElementsAre(3));
-  EXPECT_THAT(resized(0, {3, 1}, 2).numbers, ElementsAre(1, 3));
-  EXPECT_THAT(resized(0, {3}, 3).numbers, ElementsAre(0, 1, 3));
-}
-
 }  // namespace
 }  // namespace tenure::stores::kubernetes

@@ -113,7 +113,6 @@ INSTANTIATE_TEST_SUITE_P(
         sample{"SqliteInAHeader", "stores/a.hpp", "#pragma once\n#include <sqlite3.h>\n"},
         sample{"YamlOutsideConfig", "cli/a.cpp", "#include <yaml-cpp/yaml.h>\n"},
         sample{"BeastOutsideHttp", "api/a.cpp", "#include <boost/beast/http.hpp>\n"},
-        sample{"SpdlogInAHeader", "log/logger.hpp", "#pragma once\n#include <spdlog/spdlog.h>\n"},
         sample{"JsonOutsideACodec", "stores/etcd/etcd_store.cpp", "#include <nlohmann/json.hpp>\n"},
         sample{"JsonInAHeader", "stores/etcd/etcd_codec.hpp",
                "#pragma once\n#include <nlohmann/json.hpp>\n"}),

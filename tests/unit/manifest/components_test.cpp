@@ -74,13 +74,6 @@ TEST(Components, InjectedPodIsThatOfTheComponentGuard) {
   EXPECT_THAT(content_of("base/kustomization.yaml"),
               HasSubstr("- TENURE_RUNTIME_DIR=/run/tenure/agent\n"));
   replace(wanted, "{mountPath: /etc/tenure, name: tenure-config, readOnly: true}, ", "");
-  // "Restricted", whatever the pod itself says.
-  for (int container = 0; container < 2; ++container) {
-    replace(wanted, "readOnlyRootFilesystem: true}",
-            "readOnlyRootFilesystem: true, runAsNonRoot: true, seccompProfile: {type: "
-            "RuntimeDefault} }");
-  }
-  while (wanted.contains("} }")) replace(wanted, "} }", "}}");
   EXPECT_EQ(shown(*member_of(ours, "initContainers")), wanted);
 
   wanted = shown(*member_of(theirs, "volumes"));

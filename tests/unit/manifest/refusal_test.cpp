@@ -17,13 +17,6 @@ std::string pod(const std::string& spec, const std::string& main = {}) {
          "  containers:\n    - name: main\n      command: [a]\n" + main;
 }
 
-std::string deployment(const std::string& spec, const std::string& main) {
-  return "kind: Deployment\nmetadata: {name: web}\nspec:\n" + spec +
-         "  template:\n    spec:\n      containers:\n        - name: main\n          command: "
-         "[a]\n" +
-         main;
-}
-
 TEST(Refusal, PodsThatCannotBeGuarded) {
   EXPECT_THAT(refusal(pod("  hostPID: true\n")),
               AllOf(HasSubstr("web.yaml:4:12: with hostPID, "), HasSubstr("leave hostPID out")));
@@ -34,9 +27,36 @@ TEST(Refusal, PodsThatCannotBeGuarded) {
               HasSubstr("web.yaml:4:33: without the token of its ServiceAccount"));
 }
 
+/// As kubectl reads YAML: with the words of YAML 1.1, and with merges.
+TEST(Refusal, WhatKubernetesTakesForTrue) {
+  for (const char* word : {"true", "True", "yes", "Yes", "on", "ON", "y", "!!bool yes"}) {
+    EXPECT_THAT(refusal(pod("  hostPID: " + std::string(word) + "\n")), HasSubstr("with hostPID"));
+  }
+  for (const char* word : {"false", "no", "off", "n", "~"}) {
+    injected_text(pod("  hostPID: " + std::string(word) + "\n"));
+  }
+  EXPECT_THAT(refusal(pod("  automountServiceAccountToken: no\n")),
+              HasSubstr("without the token of its ServiceAccount"));
+  injected_text(pod("  automountServiceAccountToken: yes\n"));
+  EXPECT_THAT(refusal(pod("  hostPID: false\n  hostPID: true\n")),
+              HasSubstr("web.yaml:5:3: hostPID is given twice; remove one"));
+  const std::string shared = "x: &x {containerPort: 8081}\n";
+  const std::string merged =
+      shared + pod("", "      ports:\n        - <<: *x\n          name: a\n");
+  EXPECT_THAT(injected_text(merged), HasSubstr("--probe-listen=0.0.0.0:8082"));
+}
+
+TEST(Refusal, NumbersThatKubernetesReadsOtherwise) {
+  for (const char* number : {"01000", "0x3e8", "1_000", "1e3", "+1000"}) {
+    EXPECT_THAT(refusal(pod("  securityContext: {runAsUser: " + std::string(number) + "}\n")),
+                HasSubstr("runAsUser is not a plain decimal number"));
+  }
+}
+
 TEST(Refusal, AllReasonsAtOnce) {
-  EXPECT_THAT(refusal(pod("  hostPID: true\n", "      livenessProbe: {exec: {command: [a]}}\n")),
-              AllOf(HasSubstr("hostPID"), HasSubstr("livenessProbe")));
+  EXPECT_THAT(
+      refusal(pod("  hostPID: true\n", "      lifecycle: {postStart: {exec: {command: [a]}}}\n")),
+      AllOf(HasSubstr("hostPID"), HasSubstr("postStart")));
 }
 
 TEST(Refusal, MainContainerHasToBeKnown) {
@@ -60,45 +80,48 @@ TEST(Refusal, CommandHasToBeKnown) {
                 HasSubstr("the main container has no command, and the entry point of its image is "
                           "not known here; write it into the manifest"));
   }
+  injection how = usual();
+  how.choices.command = {"a"};
+  EXPECT_THAT(refusal(pod(""), how), HasSubstr("the manifest has a command already"));
 }
 
-TEST(Refusal, UserHasToBeKnown) {
+TEST(Refusal, PodsThatCannotBeNamed) {
   injection how = usual();
-  how.choices.user.reset();
-  EXPECT_THAT(refusal(pod(""), how), HasSubstr("--run-as UID (0 for root)"));
+  how.what.election = "db";
+  how.what.needs.conditions = true;
+  EXPECT_THAT(refusal(pod(""), how), HasSubstr("--traffic needs a label on the pods"));
+  const std::string gated =
+      "kind: Deployment\nmetadata: {name: web}\nspec:\n  template:\n    metadata:\n      labels: "
+      "{tenure.dev/election: other}\n    spec:\n      containers:\n        - name: main\n          "
+      "command: [a]\n";
+  EXPECT_THAT(refusal(gated, how),
+              AllOf(HasSubstr("the pods have the label tenure.dev/election: \"other\", and the "
+                              "election is \"db\""),
+                    HasSubstr("with --traffic gate a standby is not Ready, and a roll-out waits "
+                              "for it for ever")));
+}
+
+TEST(Refusal, UsersThatCannotBe) {
+  injection how = usual();
   EXPECT_THAT(refusal(pod("  securityContext: {runAsUser: 5}\n")),
               HasSubstr("runs as user 5, and --run-as is 1000"));
   how.choices.user = 0;
   EXPECT_THAT(refusal(pod("  securityContext: {runAsNonRoot: true}\n"), how),
               HasSubstr("user 0 is root, which runAsNonRoot forbids"));
+  injected_text(pod("  securityContext: {runAsNonRoot: true}\n",
+                    "      securityContext: {runAsNonRoot: false}\n"),
+                how);
+  how.choices.user.reset();
+  EXPECT_THAT(refusal(pod("  shareProcessNamespace: true\n"), how),
+              AllOf(HasSubstr("only an agent of its user can kill it"),
+                    HasSubstr("--run-as UID (0 for root)")));
+  how.choices.user = 1000;
+  injected_text(pod("  shareProcessNamespace: true\n"), how);
 }
 
-TEST(Refusal, ProbesThatFailOnAStandby) {
-  EXPECT_THAT(refusal(pod("", "      livenessProbe: {tcpSocket: {port: 80}}\n")),
-              AllOf(HasSubstr("its livenessProbe would fail there"), HasSubstr("--health-http")));
-  EXPECT_THAT(refusal(pod("", "      startupProbe: {tcpSocket: {port: 80}}\n")),
-              HasSubstr("its startupProbe would fail there"));
+TEST(Refusal, HookThatRunsOnAStandby) {
   EXPECT_THAT(refusal(pod("", "      lifecycle: {postStart: {exec: {command: [a]}}}\n")),
               HasSubstr("postStart would run when the container starts"));
-  // Of another container they are no matter.
-  injection how = usual();
-  how.choices.container = "main";
-  injected_text(pod("", "    - name: other\n      livenessProbe: {tcpSocket: {port: 80}}\n"), how);
-}
-
-TEST(Refusal, ReadinessThatARollOutWouldWaitFor) {
-  const std::string probe = "          readinessProbe: {tcpSocket: {port: 80}}\n";
-  EXPECT_THAT(refusal(deployment("", probe)),
-              AllOf(HasSubstr("a roll-out waits for it for ever"), HasSubstr("{type: Recreate}")));
-  injected_text(deployment("  strategy: {type: Recreate}\n", probe));
-  injected_text(
-      deployment("  strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 100%}}\n", probe));
-  injected_text(pod("", "      readinessProbe: {tcpSocket: {port: 80}}\n"));
-  std::string set = deployment("  updateStrategy: {type: OnDelete}\n", probe);
-  set.replace(set.find("Deployment"), 10, "StatefulSet");
-  EXPECT_THAT(refusal(set), HasSubstr("a roll-out waits for it for ever"));
-  set.replace(set.find("  template"), 0, "  podManagementPolicy: Parallel\n");
-  injected_text(set);
 }
 
 TEST(Refusal, NamesThatAreTaken) {
@@ -110,19 +133,19 @@ TEST(Refusal, NamesThatAreTaken) {
   EXPECT_THAT(refusal(pod("", "      volumeMounts: [{name: a, mountPath: /run/tenure/}]\n")),
               HasSubstr("a volume is mounted at \"/run/tenure/\", which Tenure uses"));
   injected_text(pod("", "      volumeMounts: [{name: a, mountPath: /run/tenured}]\n"));
-  EXPECT_THAT(refusal(pod("", "      ports: [{containerPort: 8081}]\n")),
-              HasSubstr("give the agent another one: --probe-listen 0.0.0.0:8082"));
+  injection how = usual();
+  how.what.port_is_given = true;
+  EXPECT_THAT(refusal(pod("", "      ports: [{containerPort: 8081}]\n"), how),
+              HasSubstr("give the agent another one with --probe-listen, or leave that out"));
   std::string by_hand = pod("");
   by_hand.replace(by_hand.find("[a]"), 3, "[/tenure-bin/tenure, guard, --dir=/run/tenure, --, a]");
   EXPECT_THAT(refusal(by_hand), HasSubstr("the command runs under Tenure already"));
 }
 
 TEST(Refusal, WhatLinesCannotBeAddedTo) {
-  EXPECT_THAT(
-      refusal(
-          "{\"kind\": \"Pod\", \"metadata\": {\"name\": \"web\"}, \"spec\": {\"containers\": []}}"),
-      HasSubstr("web.yaml:1:1: this is written in brackets or braces, as JSON; write it in "
-                "lines, e.g. by `kubectl create --dry-run=client -o yaml -f FILE`\n"));
+  EXPECT_THAT(refusal("---\n{kind: Pod, metadata: {name: web}, spec: {containers: []}}\n"),
+              HasSubstr("web.yaml:2:1: this is written in brackets or braces, as JSON; write it in "
+                        "lines, e.g. by `kubectl patch --local -f FILE -p {} -o yaml`\n"));
   EXPECT_THAT(
       refusal("kind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: a, command: [a]}]}\n"),
       HasSubstr("web.yaml:3:7: this is written in brackets or braces"));
@@ -135,7 +158,8 @@ TEST(Refusal, WhatLinesCannotBeAddedTo) {
   EXPECT_THAT(refusal(pod("  volumes:\n    []\n")),
               HasSubstr("volumes is empty, and not in a line of its own"));
   EXPECT_THAT(refusal(pod("  volumes: a\n")), HasSubstr("volumes is not a list"));
-  EXPECT_THAT(refusal(pod("  volumes: []\n  volumes: []\n")), HasSubstr("\"volumes\" twice"));
+  EXPECT_THAT(refusal(pod("  volumes: []\n  volumes: []\n")),
+              HasSubstr("web.yaml:5:3: volumes is given twice; remove one"));
   EXPECT_THAT(
       refusal("kind: Pod\nmetadata: {name: web}\nspec:\n  containers:\n    - command: [a]\n"),
       HasSubstr("no line can be put in front of this one"));

@@ -387,7 +387,9 @@ TEST(Inject, DrainFitsIntoTheGracePeriodOfThePod) {
   EXPECT_THAT(with_grace("30"), Not(HasSubstr("--drain")));
   EXPECT_THAT(with_grace("600"), HasSubstr("--dir=/run/tenure, --drain=590s, --, sleep"));
   EXPECT_THAT(with_grace("10"), HasSubstr("--drain=7s"));
-  EXPECT_THAT(with_grace("1"), HasSubstr("--drain=1s"));
+  EXPECT_THAT(with_grace("5"), HasSubstr("--drain=3s"));
+  EXPECT_THAT(with_grace("3"), HasSubstr("--drain=1500ms"));
+  EXPECT_THAT(with_grace("1"), HasSubstr("--drain=500ms"));
   EXPECT_THAT(with_grace("0"), Not(HasSubstr("--drain")));
 }
 
@@ -403,6 +405,22 @@ TEST(Inject, SidecarRunsAsTheUserOfTheMainContainer) {
   EXPECT_THAT(injected_text(both, unknown),
               AllOf(HasSubstr("  runAsUser: 0\n"), Not(HasSubstr("runAsNonRoot"))));
   EXPECT_THAT(injected_text(minimal), HasSubstr("  runAsUser: 1000\n        runAsNonRoot: true\n"));
+}
+
+/// Nobody knows the user, so both meet where the install step has made a place for them.
+TEST(Inject, SidecarRunsAsTheUserOfItsOwnImageWhereTheOtherIsNotKnown) {
+  injection unknown = usual();
+  unknown.choices.user.reset();
+  const std::string out = injected_text(minimal, unknown);
+  EXPECT_THAT(out, AllOf(HasSubstr("args: [install, /tenure-bin, --guard-dir=/run/tenure/guard]\n"),
+                         HasSubstr("        - {name: tenure-bin, mountPath: /tenure-bin}\n"
+                                   "        - {name: tenure-run, mountPath: /run/tenure}\n"),
+                         HasSubstr("--election=db, --guard-dir=/run/tenure/guard]\n"),
+                         HasSubstr("guard, --dir=/run/tenure/guard, --agent-uid=65532, --, sleep"),
+                         HasSubstr("      securityContext:\n        runAsNonRoot: true\n"),
+                         Not(HasSubstr("  runAsUser:"))));
+  EXPECT_EQ(plain_text(out), minimal);
+  EXPECT_EQ(injected_text(out, unknown), out);
 }
 
 TEST(Inject, SettingsAreArgumentsThatKubernetesAndYamlLeaveAlone) {
@@ -443,6 +461,9 @@ rules:
     resources: [endpointslices]
     resourceNames: [db]
     verbs: [get, patch]
+  - apiGroups: [discovery.k8s.io]
+    resources: [endpointslices]
+    verbs: [list]
   - apiGroups: [events.k8s.io]
     resources: [events]
     verbs: [create]
@@ -509,6 +530,157 @@ TEST(Inject, NotesSayWhatIsWorthKnowing) {
       AllOf(HasSubstr("there is one pod, so nobody stands by; set replicas to 2"),
             HasSubstr("web.yaml:6:7: the rights go to ServiceAccount \"default\"; every pod of "
                       "the namespace that names no ServiceAccount gets them, too")));
+}
+
+TEST(Inject, GracePeriodThatIsTooShortIsWorthKnowing) {
+  const auto with_grace = [](const std::string& seconds) {
+    return notes_of(minimal + "  terminationGracePeriodSeconds: " + seconds + "\n");
+  };
+  EXPECT_THAT(with_grace("0"), AllOf(HasSubstr("web.yaml:10:34: with terminationGracePeriodSeconds "
+                                               "0 the kubelet kills all containers at once"),
+                                     HasSubstr("no lease is released")));
+  EXPECT_THAT(with_grace("3"), HasSubstr("killed after half of that (--drain=1500ms)"));
+  EXPECT_EQ(with_grace("4"), "");
+}
+
+TEST(Inject, ContainersHaveTheResourcesThatAreGiven) {
+  injection how = usual();
+  const auto count = [](const std::string& text, const std::string& part) {
+    std::size_t out = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+      ++out;
+    }
+    return out;
+  };
+  const std::string usually = injected_text(minimal);
+  EXPECT_EQ(count(usually, "    requests: {cpu: 10m, memory: 16Mi}\n"), 2U) << usually;
+  EXPECT_EQ(count(usually, "    limits: {memory: 32Mi}\n"), 2U) << usually;
+  how.what.limits = {{"cpu", "100m"}, {"memory", "32Mi"}};
+  how.what.requests = how.what.limits;
+  EXPECT_EQ(count(injected_text(minimal, how), ": {cpu: 100m, memory: 32Mi}\n"), 4U);
+}
+
+TEST(Inject, PodThatIsNoLongerGuaranteedIsWorthKnowing) {
+  const std::string guaranteed =
+      minimal + "      resources: {limits: {cpu: 1, memory: 1Gi}, requests: {cpu: 1}}\n";
+  EXPECT_THAT(notes_of(guaranteed), HasSubstr("becomes Burstable"));
+  injection how = usual();
+  how.what.limits = how.what.requests;
+  EXPECT_EQ(notes_of(guaranteed, how), "");
+  for (const std::string_view burstable :
+       {"{limits: {cpu: 1}}", "{limits: {cpu: 1, memory: 1Gi}, requests: {cpu: 500m}}",
+        "{requests: {cpu: 1, memory: 1Gi}}"}) {
+    EXPECT_EQ(notes_of(minimal + "      resources: " + std::string(burstable) + "\n"), "");
+  }
+}
+
+TEST(Inject, CommandOfTheImageIsWrittenDown) {
+  injection how = usual();
+  how.choices.command = {"/bin/server", "--name=a b", "yes"};
+  const std::string guarded =
+      "command:\n        - /tenure-bin/tenure\n        - guard\n        - --dir=/run/tenure\n"
+      "        - --\n        - /bin/server\n        - \"--name=a b\"\n        - \"yes\"\n";
+  const std::string head = "kind: Pod\nmetadata: {name: web}\nspec:\n  containers:\n";
+  for (const std::string main :
+       {"    - name: main\n      args: [\"1\"]\n",
+        "    - name: main\n      image: a\n      command: []\n",
+        "    - image: a\n      name: main\n      command:\n      ports: []\n"}) {
+    std::string text = head;
+    text += main;
+    const std::string out = injected_text(text, how);
+    EXPECT_THAT(out, HasSubstr(guarded)) << main;
+    EXPECT_EQ(plain_text(out), text);
+    EXPECT_EQ(injected_text(out, how), out);
+  }
+}
+
+/// A Deployment whose template has these lines of metadata.
+std::string labelled(const std::string& metadata, const std::string& spec = {}) {
+  return "kind: Deployment\nmetadata: {name: web}\nspec:\n" + spec + "  template:\n" + metadata +
+         "    spec:\n      containers:\n        - name: main\n          command: [a]\n";
+}
+
+TEST(Inject, PodsGetTheLabelByWhichTheyAreNamed) {
+  injection how = usual();
+  how.what.election = "db";
+  how.what.needs.labels = true;
+  how.what.adds_rights = true;
+  for (const std::string metadata :
+       {"    metadata:\n      labels:\n        app: web\n",
+        "    metadata:\n      labels: {app: web}\n", "    metadata: {labels: {app: web}}\n"}) {
+    const std::string text = labelled(metadata);
+    const std::string out = injected_text(text, how);
+    EXPECT_THAT(out, HasSubstr("tenure.dev/election: db")) << metadata;
+    EXPECT_THAT(out, HasSubstr("resources: [pods]\n    verbs: [get, list, patch]\n"));
+    EXPECT_EQ(plain_text(out), text);
+    EXPECT_EQ(injected_text(out, how), out);
+  }
+  const std::string there =
+      labelled("    metadata:\n      labels: {app: web, tenure.dev/election: db}\n");
+  EXPECT_EQ(plain_text(injected_text(there, how)), there);
+}
+
+TEST(Inject, PodsGetTheGateThatTheActiveOnePasses) {
+  injection how = usual();
+  how.what.election = "db";
+  how.what.needs.conditions = true;
+  const std::string metadata = "    metadata:\n      labels: {app: web}\n";
+  const std::string out = injected_text(labelled(metadata, "  strategy: {type: Recreate}\n"), how);
+  EXPECT_THAT(out, AllOf(HasSubstr("readinessGates:\n        - conditionType: tenure.dev/active\n"),
+                         HasSubstr("tenure.dev/election: db, app: web}")));
+}
+
+TEST(Inject, AgentAsksWhatTheKubeletWouldHaveAsked) {
+  const std::string head =
+      "kind: Pod\nmetadata: {name: web}\nspec:\n  containers:\n"
+      "  - name: main\n    image: a\n";
+  const std::string tail = "    command: [a]\n    ports: [{name: web, containerPort: 80}]\n";
+  const std::string probe =
+      "    # Is it alive?\n    livenessProbe:\n      httpGet:\n"
+      "        path: /livez?a=b\n        port: web\n\n"
+      "      periodSeconds: 5\n      failureThreshold: 2\n\n";
+  const std::string startup =
+      "    startupProbe: {httpGet: {port: 80}, periodSeconds: 1,\n"
+      "      failureThreshold: 30}\n";
+  for (const std::string& text : {head + probe + startup + tail, head + tail + startup + probe}) {
+    const std::string out = injected_text(text);
+    EXPECT_THAT(out, AllOf(HasSubstr("\"--health-http=http://127.0.0.1:80/livez?a=b\", "
+                                     "--health-interval=5s, --health-timeout=1s, "
+                                     "--health-failures=2, --health-delay=30s"),
+                           HasSubstr("    # tenure.dev/inject: was     livenessProbe:\n"
+                                     "    # tenure.dev/inject: was       httpGet:\n")))
+        << out;
+    EXPECT_EQ(plain_text(out), text);
+    EXPECT_EQ(injected_text(out), out);
+    EXPECT_THAT(notes_of(text),
+                HasSubstr("livenessProbe and startupProbe of the main container would fail on a "
+                          "standby: the agent asks instead"));
+  }
+  injection own = usual();
+  own.what.settings.emplace_back("--health-file=/a");
+  EXPECT_THAT(injected_text(head + probe + tail, own), Not(HasSubstr("--health-http")));
+  EXPECT_THAT(injected_text(head + startup + tail),
+              HasSubstr("--health-http=http://127.0.0.1:80/, --health-interval=1s, "));
+}
+
+TEST(Inject, PortThatAContainerHasGivesWay) {
+  const std::string taken =
+      minimal + "      ports: [{containerPort: 8081}, {containerPort: 8082}]\n";
+  EXPECT_THAT(injected_text(taken),
+              AllOf(HasSubstr("--probe-listen=0.0.0.0:8083"), HasSubstr("containerPort: 8083}")));
+  EXPECT_THAT(notes_of(taken), HasSubstr("so the agent answers probes on 8083"));
+  EXPECT_THAT(injected_text(minimal), Not(HasSubstr("--probe-listen")));
+}
+
+TEST(Inject, RightsGoToTheAccountUnderItsOldNameToo) {
+  injection how = usual();
+  how.what.adds_rights = true;
+  for (const std::string key : {"serviceAccountName", "serviceAccount"}) {
+    const auto done = inject({"web.yaml", minimal + "  " + key + ": robot\n"}, how);
+    ASSERT_TRUE(done);
+    EXPECT_THAT(lines(done->notes), testing::Not(HasSubstr("ServiceAccount \"default\"")));
+    EXPECT_THAT(done->text, HasSubstr("name: robot"));
+  }
 }
 
 TEST(Inject, PortsOfTheNodeAreWorthKnowing) {

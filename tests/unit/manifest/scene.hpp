@@ -31,6 +31,14 @@ inline std::string injected_text(const std::string& text, const injection& how =
   return {};
 }
 
+/// What works, but is worth knowing; a failure, and the reasons, if it is refused.
+inline std::string notes_of(const std::string& text, const injection& how = usual()) {
+  const auto done = inject({"web.yaml", text}, how);
+  if (done) return lines(done->notes);
+  ADD_FAILURE() << lines(done.error()) << text;
+  return lines(done.error());
+}
+
 /// Why it is refused; a failure if it is not.
 inline std::string refusal(const std::string& text, const injection& how = usual()) {
   const auto done = inject({"web.yaml", text}, how);

@@ -29,13 +29,21 @@ struct dashboard {
 
   std::string page() {
     published.publish(std::make_shared<const api::snapshot>(now.seen.share()));
-    return in.page(published, [this] { return now.at; });
+    return in.page(published, [this] { return now.at; }, lines_lost);
   }
 
   scene now;
   api::published published;
   metrics::instruments in;
+  std::uint64_t lines_lost = 0;
 };
+
+TEST(MetricsPage, LostLinesOfTheLogAreCounted) {
+  dashboard d;
+  EXPECT_THAT(d.page(), HasSubstr("tenure_log_lines_lost_total 0\n"));
+  d.lines_lost = 7;
+  EXPECT_THAT(d.page(), HasSubstr("tenure_log_lines_lost_total 7\n"));
+}
 
 TEST(MetricsPage, ActiveEndsByTheClockAlone) {
   dashboard d;
@@ -55,7 +63,7 @@ TEST(MetricsPage, ActiveEndsByTheClockAlone) {
 TEST(MetricsPage, TrafficIsShownWhereKubernetesIsToldWhichPodIsActive) {
   dashboard d;
   metrics::instruments in({.when = *core::resolve({}), .has_traffic = true});
-  const auto page = [&] { return in.page(d.published, [&] { return d.now.at; }); };
+  const auto page = [&] { return in.page(d.published, [&] { return d.now.at; }, 0); };
   EXPECT_THAT(d.page(), Not(HasSubstr("tenure_traffic")));
   EXPECT_THAT(page(), AllOf(HasSubstr("tenure_traffic_shown 0\n"),
                             HasSubstr("tenure_traffic_failures_total 0\n")));
@@ -70,10 +78,13 @@ TEST(MetricsPage, TheClockIsReadAgainForEveryFewElections) {
   for (int i = 0; i < 999; ++i) d.now.add("e" + std::to_string(i));
   int readings = 0;
   d.published.publish(std::make_shared<const api::snapshot>(d.now.seen.share()));
-  (void)d.in.page(d.published, [&] {
-    ++readings;
-    return d.now.at;
-  });
+  (void)d.in.page(
+      d.published,
+      [&] {
+        ++readings;
+        return d.now.at;
+      },
+      0);
   EXPECT_GT(readings, 50);
 }
 
@@ -114,6 +125,18 @@ TEST(MetricsPage, OfSeveralHoldersEachIsThereAndTheNewestVersion) {
                     HasSubstr("tenure_election_holder_info{election=\"db\",holder=\"a\"} 1\n"),
                     HasSubstr("tenure_election_holder_info{election=\"db\",holder=\"b\"} 1\n"),
                     HasSubstr("tenure_election_slots{election=\"db\"} 2\n")));
+}
+
+TEST(MetricsPage, LastOutageIsThatAfterTheNewestEndedTerm) {
+  dashboard d;
+  d.now.hold(phase::active);
+  EXPECT_THAT(d.page(), Not(HasSubstr("tenure_election_last_outage_seconds{")));
+  d.now.db().terms = std::make_shared<const api::term_list>(
+      api::term_list{{.who = {.identity = "a", .version = version{5}},
+                      .ended = true,
+                      .outage_after = api::outage{1, 5200, true}},
+                     {.who = {.identity = "me", .version = version{7}}, .is_self = true}});
+  EXPECT_THAT(d.page(), HasSubstr("tenure_election_last_outage_seconds{election=\"db\"} 5.2\n"));
 }
 
 TEST(MetricsPage, TheFirstActivationIsSeenAsAnIncrease) {
@@ -193,7 +216,7 @@ TEST(MetricsPage, TheFirstGuardIsNoRestart) {
 TEST(MetricsPage, IllnessIsCountedOnceHoweverOftenItIsTold) {
   metrics::instruments in({.when = *core::resolve({}), .has_health = true});
   const api::published nothing;
-  const auto page = [&] { return in.page(nothing, [] { return api::instant{}; }); };
+  const auto page = [&] { return in.page(nothing, [] { return api::instant{}; }, 0); };
   in.health_is(core::health::healthy);
   EXPECT_THAT(page(), HasSubstr("\ntenure_workload_unhealthy_total 0\n"));
   in.health_is(core::health::unhealthy);

@@ -58,6 +58,19 @@ class Channel : public testing::Test {
               static_cast<ssize_t>(bytes.size()));
   }
 
+  /// Sends `bytes` that often, and lets the channel take what it will.
+  void flood(const std::string& to, const std::string& bytes, int times) {
+    for (int sent = 0; sent < times; ++sent) {
+      send(to, bytes);
+      if (sent % 64 == 0) take();
+    }
+    take();
+  }
+  void take() {
+    context_.restart();
+    context_.poll();
+  }
+
   boost::asio::io_context context_;
   http::asio_loop loop_{context_.get_executor()};
   std::vector<core::word> heard_;
@@ -92,6 +105,29 @@ TEST_F(Channel, WhatIsNoWordIsNotHeard) {
   send(to->address(), encode(word_of(2)));
   ASSERT_TRUE(hears(1));
   EXPECT_EQ(heard_[0].ended, core::version{2});
+}
+
+TEST_F(Channel, FloodOfWhatIsNoWordKeepsNoWordOut) {
+  const auto to = open();
+  flood(to->address(), "x", 20'000);
+  send(to->address(), encode(word_of(2)));
+  ASSERT_TRUE(hears(1));
+}
+
+TEST_F(Channel, WordsAreLimitedAndTheLimitIsOverWithTheFlood) {
+  const auto to = open();
+  const auto begun = std::chrono::steady_clock::now();
+  flood(to->address(), encode(word_of(1)), 20'000);
+  const std::chrono::duration<double> lasted = std::chrono::steady_clock::now() - begun;
+  // 256 at once, then 512 in a second.
+  EXPECT_LE(static_cast<double>(heard_.size()), 257 + 512 * lasted.count());
+  const std::size_t before = heard_.size();
+  const auto until = std::chrono::steady_clock::now() + tests::patience;
+  while (heard_.size() == before && std::chrono::steady_clock::now() < until) {
+    send(to->address(), encode(word_of(2)));
+    context_.run_one_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_GT(heard_.size(), before);
 }
 
 TEST_F(Channel, AnAddressThatIsNoneLosesTheWord) {

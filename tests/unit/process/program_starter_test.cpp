@@ -119,6 +119,14 @@ TEST_F(ProgramStarter, TheProgramBlocksAndIgnoresNoSignal) {
   ::signal(SIGHUP, SIG_DFL);
 }
 
+TEST_F(ProgramStarter, TheProgramGainsNoPrivilegesIfToldSo) {
+  const auto shows = [this](const char* line, exec_request with) {
+    return ended_with(run({"grep", "-q", line, "/proc/self/status"}, with), 0);
+  };
+  EXPECT_TRUE(shows("NoNewPrivs:	1", {.gains_no_privileges = true}));
+  EXPECT_TRUE(shows("NoNewPrivs:	0", {}));
+}
+
 TEST_F(ProgramStarter, TheProgramLeadsAGroupOfItsOwn) {
   const ending what = run({"sh", "-c", "[ $(ps -o pgid= -p $$) -eq $$ ]"});
   EXPECT_TRUE(ended_with(what, 0)) << what.status;

@@ -15,9 +15,12 @@ TEST(ReadinessText, EveryReadinessComesBackAsItWas) {
   for (const core::readiness& one :
        {core::readiness{},
         core::readiness{.since_unix_ms = 1'769'860'800'123, .priority = -7, .started_unix_ms = 1},
-        core::readiness{
-            .since_unix_ms = INT64_MAX, .priority = INT32_MIN, .started_unix_ms = INT64_MAX}}) {
+        core::readiness{.since_unix_ms = INT64_MAX,
+                        .priority = INT32_MIN,
+                        .started_unix_ms = INT64_MAX,
+                        .slots = UINT32_MAX}}) {
     EXPECT_EQ(parse_readiness(readiness_text(one)), one) << readiness_text(one);
+    EXPECT_EQ(parse_readiness(readiness_text(one, "[::1]:4041")), one) << readiness_text(one);
   }
 }
 
@@ -34,6 +37,26 @@ TEST(ReadinessText, MaySayWhereItsMemberIsTold) {
   EXPECT_EQ(peer_in(text + " more"), "[::1]:4041");
   EXPECT_EQ(peer_in(readiness_text(says)), "");
   EXPECT_EQ(peer_in(""), "");
+}
+
+/// Earlier releases take the fourth word for a place to tell it something.
+TEST(ReadinessText, SaysItsNumberOfSlotsBehindThat) {
+  const core::readiness says{.since_unix_ms = 5, .priority = -1, .started_unix_ms = 3, .slots = 2};
+  EXPECT_EQ(readiness_text(says), "5 -1 3  2");
+  EXPECT_EQ(peer_in(readiness_text(says)), "");
+  EXPECT_EQ(readiness_text(says, "[::1]:4041"), "5 -1 3 [::1]:4041 2");
+  EXPECT_EQ(parse_readiness("5 -1 3 [::1]:4041 many")->slots, 0U);
+}
+
+TEST(ReadinessText, SaysHowOftenItHasAnsweredNamesakesBehindThat) {
+  const core::readiness says{.since_unix_ms = 5, .priority = -1, .started_unix_ms = 3};
+  EXPECT_EQ(readiness_text(says, {}, 0), "5 -1 3  0 0");
+  const std::string text = readiness_text(says, "[::1]:4041", 7);
+  EXPECT_EQ(text, "5 -1 3 [::1]:4041 0 7");
+  EXPECT_EQ(parse_readiness(text), says);
+  EXPECT_EQ(answers_in(text), 7U);
+  EXPECT_EQ(answers_in("5 -1 3 [::1]:4041 2"), std::nullopt) << "an earlier release answers never";
+  EXPECT_EQ(answers_in("5 -1 3  2 often"), std::nullopt);
 }
 
 TEST(ReadinessText, AWordMoreIsOfALaterRelease) {
@@ -65,6 +88,15 @@ TEST(OwnEntries, AreWrittenAnewForWhatElseIsInThem) {
   EXPECT_THAT(own.begin_write(9), ElementsAre(1));
   own.renew(1);
   own.end_write(true);
+  EXPECT_THAT(own.begin_write(9), ElementsAre(1));
+}
+
+TEST(OwnEntries, AreWrittenAnewWithEachAnswerToANamesake) {
+  own_entries own(2);
+  EXPECT_EQ(own.answers(1), 0U);
+  own.answer(1);
+  EXPECT_EQ(own.answers(1), 1U);
+  EXPECT_EQ(own.answers(0), 0U);
   EXPECT_THAT(own.begin_write(9), ElementsAre(1));
 }
 

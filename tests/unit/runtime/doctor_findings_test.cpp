@@ -124,6 +124,25 @@ TEST(DoctorPod, TheGateIsAwaited) {
   for (const finding& one : pod_findings(s, {.has_gate = true})) EXPECT_NE(one.check, "traffic");
 }
 
+TEST(DoctorSlices, ThatLeadElsewhereAreNamedWithTheCommandAgainstThem) {
+  const settings::kubernetes its{.pod_namespace = "team"};
+  EXPECT_THAT(slice_findings(its, {}).front(), is(verdict::ok, "no EndpointSlice of others"));
+  kube::marked_object one{.name = "db-x7k2p", .addresses = {"10.0.0.9"}, .service = "db"};
+  for (const char* keeper :
+       {"endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"}) {
+    one.keeper = keeper;
+    EXPECT_THAT(slice_findings(its, {one}).front(),
+                is(verdict::bad,
+                   "EndpointSlice db-x7k2p (" + one.keeper +
+                       ") leads clients of Service db to 10.0.0.9, and not",
+                   R"(kubectl patch service -n team db --type=merge -p )"
+                   R"('{"spec":{"selector":{"tenure.dev/select":"none"}}}')"));
+  }
+  one.keeper = "somebody";
+  EXPECT_THAT(slice_findings(its, {one}).front(),
+              is(verdict::bad, "somebody", "kubectl delete endpointslice -n team db-x7k2p"));
+}
+
 TEST(DoctorRollOut, OnlyTheActivePodIsReadyByAGateOrByAProbe) {
   EXPECT_FALSE(only_active_is_ready(sidecar_pod()));
   EXPECT_TRUE(only_active_is_ready({.has_gate = true}));
@@ -182,38 +201,45 @@ TEST(DoctorBudget, IsWithinWhatTheStoreGrants) {
 TEST(DoctorElection, SaysWhoHolds) {
   core::observation seen;
   seen.as_of = core::version{9};
-  EXPECT_THAT(election_findings({.name = "db"}, false, seen),
+  EXPECT_THAT(election_findings({.name = "db"}, seen),
               ElementsAre(is(verdict::ok, "db: nobody holds it")));
   seen.holders = {{.identity = "a", .version = core::version{7}}};
   seen.members = std::vector<core::member>{{.identity = "a"}, {.identity = "b"}};
-  EXPECT_THAT(election_findings({.name = "db"}, false, seen),
+  EXPECT_THAT(election_findings({.name = "db"}, seen),
               ElementsAre(is(verdict::ok, "db: a under version 7; members a, b")));
 }
 
-TEST(DoctorElection, AnotherNumberOfSlotsKeepsAMemberFromCampaigning) {
+TEST(DoctorElection, AMemberWithAnotherNumberOfSlotsWaitsForThoseThatKeepIt) {
   core::observation seen;
   seen.agreed.slots = 2;
-  EXPECT_THAT(election_findings({.name = "db", .slots = 3}, false, seen),
-              ElementsAre(is(verdict::ok, "db"), is(verdict::bad, "db has 2 in the store and 3",
-                                                    "tenure set db --slots 3")));
-  EXPECT_EQ(election_findings({.name = "db", .slots = 3}, true, seen).at(1).result, verdict::warn)
-      << "an observer does not campaign";
-  EXPECT_EQ(election_findings({.name = "db", .slots = 2}, false, seen).size(), 1U);
+  seen.holders = {{.identity = "a", .version = core::version{7}}};
+  seen.members = std::vector<core::member>{{.identity = "a", .says = core::readiness{.slots = 2}},
+                                           {.identity = "b"},
+                                           {.identity = "c", .says = core::readiness{.slots = 3}}};
+  EXPECT_THAT(election_findings({.name = "db", .slots = 3}, seen),
+              ElementsAre(is(verdict::ok, "db"),
+                          is(verdict::warn, "db has 2 in the store and 3", "restart these")));
+  EXPECT_THAT(election_findings({.name = "db", .slots = 3}, seen).at(1).text,
+              testing::EndsWith("have gone: a, b"));
+  EXPECT_EQ(election_findings({.name = "db", .slots = 2}, seen).size(), 1U);
+  seen.holders.clear();
+  seen.members = std::vector<core::member>{{.identity = "c", .says = core::readiness{.slots = 3}}};
+  EXPECT_EQ(election_findings({.name = "db", .slots = 3}, seen).size(), 1U) << "it becomes 3";
 }
 
 TEST(DoctorElection, VersionsThatWentBackAreToldUntilTheyAreAccepted) {
   core::observation seen;
   seen.as_of = core::version{5};
   seen.last_release = core::release_record{.version = core::version{9}};
-  EXPECT_THAT(election_findings({.name = "db"}, false, seen),
+  EXPECT_THAT(election_findings({.name = "db"}, seen),
               ElementsAre(is(verdict::ok, "db"),
                           is(verdict::warn, "version 5, and version 9", "--accept-versions")));
   seen.agreed.versions_from = core::version{4};
-  EXPECT_THAT(election_findings({.name = "db"}, false, seen),
+  EXPECT_THAT(election_findings({.name = "db"}, seen),
               ElementsAre(is(verdict::ok, "db"), is(verdict::ok, "versions from 4 on")));
   seen.agreed.versions_from = core::no_version;
   seen.as_of = core::version{9};
-  EXPECT_EQ(election_findings({.name = "db"}, false, seen).size(), 1U);
+  EXPECT_EQ(election_findings({.name = "db"}, seen).size(), 1U);
 }
 
 TEST(DoctorClock, AFewSecondsAreNothing) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/history.hpp"
 #include "runtime/lines.hpp"
 #include "unit/core/conversation.hpp"
 
@@ -45,6 +46,7 @@ class story {
   story& happens(const core::election_event& what) {
     if (const auto* seen = std::get_if<core::event::observed>(&what)) {
       lines_.observed(*log_, me, subject_, seen->what, {now_, answers_});
+      terms_.observed(seen->what, instant());
     }
     const core::effects out = subject_.step({.now = now_, .entropy = 0}, what);
     term_end end;
@@ -61,7 +63,7 @@ class story {
     }
     for (const core::election_command& c : out) {
       if (const auto* t = std::get_if<core::command::transition>(&c)) {
-        lines_.changed(*log_, me, subject_, *t, end, {now_, answers_});
+        lines_.changed(*log_, me, subject_, *t, end, note_term(*t), {now_, answers_});
       }
     }
     return *this;
@@ -118,9 +120,26 @@ class story {
   }
 
  private:
+  [[nodiscard]] api::instant instant() const { return {.now = now_, .unix_ms = 0}; }
+
+  /// As the reporter does.
+  std::optional<api::outage> note_term(const core::command::transition& what) {
+    const auto& lease = subject_.view().lease;
+    if (what.from == core::phase::candidate && lease &&
+        (what.to == core::phase::pending || what.to == core::phase::active)) {
+      terms_.began(lease->version, what.to == core::phase::active, instant());
+    }
+    if (what.to == core::phase::draining) {
+      terms_.ending(what.why, lease ? lease->sent_at : core::never);
+    }
+    if (what.from == core::phase::draining) terms_.ended(instant());
+    return what.to == core::phase::active ? terms_.active(instant()) : std::nullopt;
+  }
+
   static constexpr log::speaker me{.election = "db", .identity = "me"};
   core::election subject_;
   election_lines lines_;
+  history terms_{{.identity = "me", .most = 10, .ttl = 15s, .lock_delay = 500ms}};
   std::unique_ptr<log::logger> log_;
   core::time_point now_ = start_of_talk;
   core::attempt asked_{};
@@ -152,7 +171,7 @@ TEST(ElectionLines, AStandbyTellsBehindWhomAndHowLongNobodyWasActive) {
   EXPECT_THAT(s.told(), ElementsAre("info  standing by behind b (version 4)",
                                     "info  nobody holds the lease: b has released it (resigned)",
                                     "info  active under version 5, after 3 s without an active "
-                                    "holder"))
+                                    "member"))
       << "and not that it sees itself";
 }
 
@@ -163,38 +182,50 @@ TEST(ElectionLines, AMemberThatIsPassedTheLeaseSaysWhoHasReleasedIt) {
   EXPECT_THAT(s.told(), ElementsAre("info  standing by behind b (version 4)",
                                     "info  nobody holds the lease: b has released it (resigned)",
                                     "info  active under version 5, after 2 ms without an active "
-                                    "holder"));
+                                    "member"));
 }
 
 TEST(ElectionLines, AMemberThatHoldsBeforeTheRecordSaysOnlyThatItIsActive) {
   story s;
   s.sees({b}, 4).is_refused().sees({b}, 4).at(1s).sees({ours}, 5).is_granted(5, true);
   EXPECT_THAT(s.told(), ElementsAre("info  standing by behind b (version 4)",
-                                    "info  active under version 5"));
+                                    "info  active under version 5, after 0 ms without an active "
+                                    "member"));
 }
+
+const std::string waits =
+    "; waiting 500 ms (lock delay): the previous holder left no release record";
 
 TEST(ElectionLines, AHolderThatVanishedWasSeenToRunOut) {
   story s;
-  s.sees({}, 3).sees({b}, 4, {}, start_of_talk + 2s).at(3s).is_granted(5, true);
+  s.sees({}, 3).sees({b}, 4, {}, start_of_talk + 2s).at(3s).is_granted(5, false);
+  s.at(3500ms).wakes();
   EXPECT_THAT(s.told(), ElementsAre("info  standing by behind b (version 4)",
-                                    "info  active under version 5, 1 s after the lease of b ended"))
-      << "nobody knows since when b was not active";
+                                    "info  lease granted under version 5" + waits,
+                                    "info  active under version 5, after at most 3.5 s without an "
+                                    "active member"))
+      << "b may have been active since its last renewal";
   story silent;
-  silent.sees({b}, 4).is_refused().sees({b}, 4).at(9s).sees({}, 5).at(10s).is_granted(6, true);
+  silent.sees({b}, 4).is_refused().sees({b}, 4).at(9s).sees({}, 5).at(10s).is_granted(6, false);
+  silent.at(10'500ms).wakes();
   EXPECT_THAT(silent.told(),
               ElementsAre("info  standing by behind b (version 4)",
                           "info  nobody holds the lease: b has not renewed it",
-                          "info  active under version 6, 1 s after the lease of b ended"));
+                          "info  lease granted under version 6" + waits,
+                          "info  active under version 6, after at most 16.5 s without an active "
+                          "member"));
 }
 
 TEST(ElectionLines, ALeaseThatEndsBeforeItsTimeWasNotLeftToRunOut) {
   story s;
   s.sees({b}, 4, {}, start_of_talk + 6s).is_refused().sees({b}, 4, {}, start_of_talk + 6s);
-  s.at(2s).sees({}, 5).at(4s).is_granted(6, true);
+  s.at(2s).sees({}, 5).at(4s).is_granted(6, false).at(4500ms).wakes();
   EXPECT_THAT(s.told(),
               ElementsAre("info  standing by behind b (version 4)",
                           "info  nobody holds the lease: that of b was deleted from the store",
-                          "info  active under version 6, 2 s after the lease of b ended"));
+                          "info  lease granted under version 6" + waits,
+                          "info  active under version 6, after at most 13.5 s without an active "
+                          "member"));
 }
 
 TEST(ElectionLines, WhileTheStoreDoesNotAnswerNobodyIsSaidToHoldNothing) {
@@ -211,10 +242,13 @@ TEST(ElectionLines, WhileTheStoreDoesNotAnswerNobodyIsSaidToHoldNothing) {
 
 TEST(ElectionLines, AStandbyThatSeesALeaseRunOutCampaignsAtOnce) {
   story s;
-  s.sees({b}, 4, {}, start_of_talk + 2s).at(2s).sees({}, 4).at(3s).is_granted(5, true);
+  s.sees({b}, 4, {}, start_of_talk + 2s).at(2s).sees({}, 4).at(3s).is_granted(5, false);
+  s.at(3500ms).wakes();
   EXPECT_THAT(s.told(),
               ElementsAre("info  standing by behind b (version 4)",
-                          "info  active under version 5, 1 s after the lease of b ended"));
+                          "info  lease granted under version 5" + waits,
+                          "info  active under version 5, after at most 16.5 s without an active "
+                          "member"));
   story paused;
   paused.happens(core::event::resign{.aside = core::duration::max()});
   paused.sees({b}, 4, {}, start_of_talk + 2s).at(2s).sees({}, 4);
@@ -228,7 +262,9 @@ TEST(ElectionLines, AnAgentThatStoodStillWasNotActiveMeanwhile) {
   s.is_granted(5, true).workload_starts(5).at(20s).wakes().workload_exits().is_released();
   s.sees({}, 5).at(21s).wakes().is_granted(6, true);
   EXPECT_THAT(s.told(), testing::Contains(
-                            "info  active under version 6, after 8.7 s without an active holder"));
+                            "info  active under version 6, after at most 21 s without an active "
+                            "member"))
+      << "counted from its last renewal, as every other agent counts";
 }
 
 TEST(ElectionLines, ALostLeaseSaysUntilWhenTheWorkloadMayStop) {
@@ -316,6 +352,23 @@ TEST(ElectionLines, AMemberThatHoldsNothingEndsWithoutALine) {
   story s;
   s.sees({b}, 4).happens(core::event::shutdown{});
   EXPECT_THAT(s.told(), ElementsAre("info  standing by behind b (version 4)"));
+}
+
+TEST(ElectionLines, AHolderThatVanishesIsMissedBeforeItsLeaseEnds) {
+  const auto listed = [](std::vector<core::member> members) {
+    return core::event::observed{{.as_of = version{4},
+                                  .holders = {b},
+                                  .expires_at = start_of_talk + 6s,
+                                  .members = core::member_list(std::move(members))}};
+  };
+  story s;
+  s.happens(listed({{.identity = "b"}, {.identity = "me", .says = core::readiness{1}}}));
+  s.is_refused().at(2s);
+  s.happens(listed({{.identity = "me", .says = core::readiness{1}}}));
+  s.happens(listed({{.identity = "me", .says = core::readiness{1}}}));
+  EXPECT_THAT(s.told(), ElementsAre("info  standing by behind b (version 4)",
+                                    "warn  b has vanished while it held the lease, which ends in "
+                                    "4 s; me comes next"));
 }
 
 TEST(ElectionLines, AnObserverNamesTheHolder) {

@@ -67,7 +67,7 @@ struct metered {
   }
 
   std::string page() {
-    return in.page(published, [] { return api::instant{}; });
+    return in.page(published, [] { return api::instant{}; }, 0);
   }
   /// True if so many requests of this operation have ended so.
   bool counted(const std::string& operation, const std::string& outcome, int times) {

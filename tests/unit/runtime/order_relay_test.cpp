@@ -49,6 +49,17 @@ core::left_order resign_of(const std::string& member) {
           .version = core::version{7}};
 }
 
+core::left_order order_for_me() {
+  core::left_order out = resign_of("me");
+  out.id = "1";
+  return out;
+}
+
+core::left_order accepted(core::left_order what) {
+  what.reply = core::order_reply{.accepted = true};
+  return what;
+}
+
 struct scene {
   scene() { relay.begin(store); }
 
@@ -172,8 +183,7 @@ TEST(OrderRelay, AStoreThatDoesNotTakeTheOrderSaysSo) {
 
 TEST(OrderRelay, AnOrderForUsIsAnsweredFirstAndThenObeyedOnce) {
   scene s;
-  core::left_order mine = resign_of("me");
-  mine.id = "1";
+  core::left_order mine = order_for_me();
   s.relay.seen(db, {mine});
   s.relay.seen(db, {mine});
   ASSERT_EQ(s.store.answers.size(), 1U);
@@ -188,8 +198,7 @@ TEST(OrderRelay, WhoIsNotFirstOrDoesNotKnowDoesNotObey) {
        {stores::order_outcome(stores::order_written{.done = false}),
         stores::order_outcome(stores::unknown{"reset"})}) {
     scene s;
-    core::left_order mine = resign_of("me");
-    mine.id = "1";
+    core::left_order mine = order_for_me();
     s.relay.seen(db, {mine});
     s.store.answering(outcome);
     EXPECT_THAT(s.obeyed, IsEmpty());
@@ -199,10 +208,8 @@ TEST(OrderRelay, WhoIsNotFirstOrDoesNotKnowDoesNotObey) {
 TEST(OrderRelay, WhoDoesNotKnowObeysOnceTheWatchShowsThatTheAnswerCounts) {
   for (const bool shown_first : {false, true}) {
     scene s;
-    core::left_order mine = resign_of("me");
-    mine.id = "1";
-    core::left_order answered = mine;
-    answered.reply = core::order_reply{.accepted = true};
+    core::left_order mine = order_for_me();
+    const core::left_order answered = accepted(mine);
     s.relay.seen(db, {mine});
     if (shown_first) s.relay.seen(db, {answered});
     EXPECT_THAT(s.obeyed, IsEmpty()) << "it may be the answer of somebody else";
@@ -213,10 +220,23 @@ TEST(OrderRelay, WhoDoesNotKnowObeysOnceTheWatchShowsThatTheAnswerCounts) {
   }
 }
 
+/// As a lease file that is replaced takes its orders along.
+TEST(OrderRelay, WhoDoesNotKnowObeysAlsoWhatIsNotThereAnyMore) {
+  for (const bool shown_before : {false, true}) {
+    scene s;
+    core::left_order mine = order_for_me();
+    const core::left_order answered = accepted(mine);
+    s.relay.seen(db, {mine});
+    if (shown_before) s.relay.seen(db, {answered});
+    s.relay.seen(db, {});
+    s.store.answering(stores::unknown{"not done by its deadline"});
+    EXPECT_THAT(s.obeyed, testing::SizeIs(shown_before ? 1 : 0));
+  }
+}
+
 TEST(OrderRelay, WhoDoesNotKnowDoesNotObeyWhatWasRefusedInItsName) {
   scene s;
-  core::left_order mine = resign_of("me");
-  mine.id = "1";
+  core::left_order mine = order_for_me();
   s.relay.seen(db, {mine});
   s.store.answering(stores::unknown{"reset"});
   mine.reply = core::order_reply{.code = "stopping"};
@@ -227,8 +247,7 @@ TEST(OrderRelay, WhoDoesNotKnowDoesNotObeyWhatWasRefusedInItsName) {
 TEST(OrderRelay, AnObjectionIsTheAnswerAndNothingIsDone) {
   scene s;
   s.objection = api::control_refusal{.why = {.code = "not_holder", .message = "m", .action = "a"}};
-  core::left_order mine = resign_of("me");
-  mine.id = "1";
+  core::left_order mine = order_for_me();
   s.relay.seen(db, {mine});
   EXPECT_EQ(s.store.answers.at(0).second,
             (core::order_reply{.code = "not_holder", .message = "m", .action = "a"}));
@@ -252,8 +271,7 @@ TEST(OrderRelay, AtTheEndWhoWaitsIsToldAndNothingIsTakenAnyMore) {
   s.give(resign_of("b"));
   s.relay.close();
   EXPECT_EQ(s.code(), "stopping");
-  core::left_order mine = resign_of("me");
-  mine.id = "1";
+  core::left_order mine = order_for_me();
   s.relay.seen(db, {mine});
   EXPECT_THAT(s.store.answers, IsEmpty());
   s.give(resign_of("b"));

@@ -31,7 +31,10 @@ struct stage {
 
   session_talk talk{2};
   api::published onto;
-  snapshots shown{onto, "run1", "me", "etcd", {{.name = "a"}, {.name = "b"}}, true};
+  snapshots shown{onto,
+                  {.agent = "run1", .identity = "me", .store = "etcd", .started_unix_ms = 1},
+                  {{.name = "a"}, {.name = "b"}},
+                  true};
 };
 
 TEST(Snapshots, GainMovesTheIndexOfItsElectionAndOfAll) {

@@ -31,8 +31,8 @@ class unasked_store : public stores::store {
     ADD_FAILURE();
   }
   void watch(core::election_index, stores::watch_handler) override { ADD_FAILURE(); }
-  void agree(core::election_index, stores::agreement_change, core::time_point,
-             stores::handler<stores::agree_outcome>) override {
+  void accept_versions(core::election_index, core::time_point,
+                       stores::handler<stores::agree_outcome>) override {
     ADD_FAILURE();
   }
   void leave_order(core::election_index, core::left_order, core::time_point,

@@ -140,7 +140,6 @@ TEST(Reading, AnAcceptanceOfAnOlderAgentNamesNobody) {
   const auto said = read_accepted_order(R"({"accepted":true})");
   ASSERT_TRUE(said);
   EXPECT_EQ(said->by, "");
-  EXPECT_FALSE(said->unchanged);
 }
 
 }  // namespace

@@ -1,0 +1,1 @@
+../../tenure-library/templates/_ranges.tpl

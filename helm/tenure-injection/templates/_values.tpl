@@ -1,0 +1,1 @@
+../../tenure-library/templates/_values.tpl
