@@ -38,6 +38,16 @@ std::string contents(const std::filesystem::path& path) {
   return out.str();
 }
 
+/// A child's name once it has one of its own. For a moment after the guard's clone, a process that
+/// waits in the guard's place has the guard's name, and would be taken for a workload.
+std::string name_of_child(pid_t child, pid_t parent) {
+  const auto words = [](pid_t pid) { return contents("/proc/" + std::to_string(pid) + "/cmdline"); };
+  eventually([&] {
+    return name_of(child) != "tenure" || words(child) != words(parent) || !is_alive(child);
+  });
+  return name_of(child);
+}
+
 void kill_tree(pid_t pid) {
   ::kill(pid, SIGSTOP);
   for (const pid_t child : children_of(pid)) kill_tree(child);
@@ -72,7 +82,7 @@ shared_environment::~shared_environment() {
 }
 
 program::program(const std::vector<std::string>& words, const std::filesystem::path& output,
-                 const std::vector<std::string>& environment)
+                 const std::vector<std::string>& environment, std::optional<int> errors)
     : output_(output) {
   std::vector<std::string> variables;
   for (char** e = environ; *e != nullptr; ++e) {
@@ -100,11 +110,11 @@ program::program(const std::vector<std::string>& words, const std::filesystem::p
   ::setpgid(0, 0);
   const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   const int to = ::open(out.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  const int errors = ::open(err.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (null < 0 || to < 0 || errors < 0) ::_exit(127);
+  const int lines = ::open(err.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (null < 0 || to < 0 || lines < 0) ::_exit(127);
   ::dup2(null, STDIN_FILENO);
   ::dup2(to, STDOUT_FILENO);
-  ::dup2(errors, STDERR_FILENO);
+  ::dup2(errors.value_or(-1) < 0 ? lines : *errors, STDERR_FILENO);
   ::execvpe(argv[0], argv.data(), envp.data());
   ::_exit(127);
 }
@@ -150,11 +160,15 @@ finished run(const std::vector<std::string>& words, const temporary_directory& i
 }
 
 member::member(const temporary_directory& in, const options& o)
-    : identity_(o.identity), process_(member_words(in, o), in / o.identity) {}
+    : identity_(o.identity), process_(member_words(in, o), in / o.identity, {}, o.errors) {}
 
 std::optional<pid_t> member::agent() const {
   for (const pid_t child : children_of(process_.pid())) {
-    const std::string words = contents("/proc/" + std::to_string(child) + "/cmdline");
+    std::string words;
+    // There are no words for an instant while a child replaces the guard's program with its own.
+    do {
+      words = contents("/proc/" + std::to_string(child) + "/cmdline");
+    } while (words.empty() && is_alive(child));
     if (words.find(std::string("\0exec\0", 6)) != std::string::npos) return child;
   }
   return std::nullopt;
@@ -180,11 +194,11 @@ std::string member::post(const std::string& path, const std::string& body,
 
 std::string member::api() const {
   const std::string log = process_.err();
-  const auto line = log.rfind("msg=listening");
-  if (line == std::string::npos) return {};
-  const auto at = log.find("api=127.0.0.1:", line);
+  constexpr std::string_view name = " api=";
+  const auto at = log.rfind(std::string(name) + "127.0.0.1:");
   if (at == std::string::npos) return {};
-  return "http://" + log.substr(at + 4, log.find(' ', at) - at - 4);
+  const auto begin = at + name.size();
+  return "http://" + log.substr(begin, log.find_first_of(" \n", begin) - begin);
 }
 
 std::string member::exchange(const std::string& ask) const {
@@ -282,7 +296,10 @@ std::vector<pid_t> children_of(pid_t pid) {
   for (std::filesystem::directory_iterator task(tasks, gone), end; !gone && task != end;
        task.increment(gone)) {
     std::ifstream list(task->path() / "children");
-    for (pid_t child = 0; list >> child;) out.push_back(child);
+    for (pid_t child = 0; list >> child;) {
+      const std::string name = name_of_child(child, pid);
+      if (name != "tenure-log" && name != "tenure-look") out.push_back(child);
+    }
   }
   return out;
 }
