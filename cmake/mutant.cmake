@@ -28,6 +28,25 @@ function(planted patch tree variable)
   set(${variable}_units ${units} PARENT_SCOPE)
 endfunction()
 
+# drawn(VARIABLE): leaves those patches of a list that this run of the suite has drawn: those that build/PRESET/mutants.txt
+# names, which ./dev test writes; all if there is no such file. The others are not built.
+function(drawn variable)
+  set(list ${PROJECT_BINARY_DIR}/mutants.txt)
+  if(NOT EXISTS ${list})
+    return()
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
+  file(STRINGS ${list} names)
+  set(left)
+  foreach(patch IN LISTS ${variable})
+    cmake_path(RELATIVE_PATH patch BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
+    if(name IN_LIST names)
+      list(APPEND left ${patch})
+    endif()
+  endforeach()
+  set(${variable} ${left} PARENT_SCOPE)
+endfunction()
+
 # breaks_its_rule(TEST TARGET PATCH): the simulator TARGET, with the mistake of PATCH in it, breaks the rule that the
 # line "Breaks RULE" of PATCH names, or one of several, before any other, and within 150 seeds; "Seeds from N" names
 # the first seed for a mutant that only one seed in hundreds shows.
@@ -41,6 +60,6 @@ function(breaks_its_rule test target patch)
   if(NOT from)
     set(from 1)
   endif()
-  add_test(NAME ${test} COMMAND ${target} --from ${from} --seeds 150 --expect "${rule}")
-  set_tests_properties(${test} PROPERTIES LABELS sim TIMEOUT 120 PROCESSORS 4)
+  add_test(NAME ${test} COMMAND ${tenure_burning} $<TARGET_FILE:${target}> --from ${from} --seeds 150 --expect "${rule}")
+  burns(${test} LABELS sim)
 endfunction()

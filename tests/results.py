@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""results.py RESULTS LIST: ends the output of a run with where its time went and what failed; fails if a test was
-skipped that LIST does not allow.
+"""results.py RESULTS LIST: ends the output of a run with where its time went, what was run twice and what failed; fails
+if a test was skipped that LIST does not allow.
 
 RESULTS is what `ctest --output-junit` writes; LIST is tests/skips.txt. Among thousands of tests, what a failed one
 said is hard to find: its end stands last."""
@@ -11,6 +11,9 @@ import xml.etree.ElementTree
 
 UNITTEST_SKIP = re.compile(r"^(\w+) \(.*\.\.\. skipped '(.*)'$", re.M)
 GOOGLETEST_SKIP = re.compile(r"^.*: Skipped\n(.*)$", re.M)
+
+# What tests/support/apart says.
+REPEATED = re.compile(r"^apart: ended with .* once more$", re.M)
 
 LAST_LINES = 30
 TOLD = 10
@@ -39,6 +42,13 @@ def failed(results: pathlib.Path) -> list[tuple[str, list[str]]]:
             said = (case.findtext("system-out") or "").strip() or failure.get("message", "")
             found.append((case.get("name", ""), said.splitlines()[-LAST_LINES:]))
     return found
+
+
+def repeated(results: pathlib.Path) -> list[tuple[str, str]]:
+    """The name of each test that was run once more, and why."""
+    return [(case.get("name", ""), word)
+            for case in xml.etree.ElementTree.parse(results).getroot().iter("testcase")
+            for word in REPEATED.findall(case.findtext("system-out") or "")]
 
 
 def class_of(test: str) -> str:
@@ -76,6 +86,10 @@ def allowed(listed: pathlib.Path) -> list[re.Pattern[str]]:
 
 def main() -> None:
     print(*times(pathlib.Path(sys.argv[1])), sep="\n")
+    twice = repeated(pathlib.Path(sys.argv[1]))
+    print(f"repeated since the machine stood still: {len(twice)}")
+    for name, why in twice:
+        print(f"repeated: {name}: {why}")
     broken = failed(pathlib.Path(sys.argv[1]))
     for name, said in broken[:TOLD]:
         print(f"failed: {name}", *(f"    {line[:300]}" for line in said), sep="\n")

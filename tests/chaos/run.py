@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import os
 import shutil
 import sys
 from collections.abc import Sequence
@@ -84,7 +85,7 @@ def main() -> int:
 
 def seed(text: str) -> int:
     """Another one every day, so that the suite does not run the same schedules for ever."""
-    return int(datetime.date.today().strftime("%Y%m%d")) if text == "today" else int(text)
+    return int(os.environ.get("DEV_DRAW") or datetime.date.today().strftime("%Y%m%d")) if text == "drawn" else int(text)
 
 
 def arguments() -> argparse.Namespace:
@@ -98,7 +99,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--faults", type=int,
                         help=f"altogether (default {FAULTS}; {FAULTS_AGAINST} with --against)")
     parser.add_argument("--seed", type=seed, default=1,
-                        help="of the schedules (default 1); `today`: that of the date")
+                        help="of the schedules (default 1); `drawn`: that of the suite (DEV_DRAW), or of the date")
     parser.add_argument("--store", choices=[*STORES, "all"], default="all")
     parser.add_argument("--worlds", type=int, default=WORLDS_PER_STORE,
                         help=f"elections per store, side by side (default {WORLDS_PER_STORE})")

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import signal
 import time
@@ -13,7 +14,8 @@ from world import Phase, World
 
 EXIT_SKIPPED = 77  # what ctest is told to take for it
 EXIT_INTERRUPTED = 130
-RUN = os.getpid()
+# Not our process id: other runs may have the same one (tests/support/apart).
+RUN = secrets.token_hex(4)
 TURN_SECONDS = 0.005
 PROGRESS_SECONDS = 30
 # Between two looks whether a world is over before its time.

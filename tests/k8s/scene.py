@@ -319,7 +319,7 @@ def main(script):
     tests = side_by_side.load(sys.modules["__main__"], rest)
     # Who names a test wants it.
     if "DEV_WHOLE" not in os.environ and not any("." in name for name in rest):
-        tests = side_by_side.drawn(tests, int(os.environ.get("TENURE_DRAW", random.randrange(1_000_000))))
+        tests = side_by_side.drawn(tests, int(os.environ.get("DEV_DRAW", random.randrange(1_000_000))))
     with cluster.Cluster(os.environ[cluster.FOLDER]) as Scene.cluster:
         load_images(Scene.cluster, **programs)
         shutil.copytree(MANIFESTS, Scene.cluster.folder / "k8s")

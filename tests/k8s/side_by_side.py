@@ -47,7 +47,7 @@ def drawn(tests, seed):
         chosen = set(draw.sample(range(len(its)), share))
         out += [one for at, one in enumerate(its) if at in chosen]
         if share < len(its):
-            print(f"{kind.__name__}: {share} of {len(its)} tests, drawn by TENURE_DRAW={seed}; ./dev test --whole runs all",
+            print(f"{kind.__name__}: {share} of {len(its)} tests, drawn by DEV_DRAW={seed}; ./dev test --whole runs all",
                   flush=True)
     return out
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 
@@ -25,8 +26,8 @@ class freezer {
           "no freezer of cgroup version 1 is mounted here, and nothing else hangs on purpose";
       return;
     }
-    path_ = mount + "/tenure-" + std::to_string(::getpid());
-    if (::mkdir(path_.c_str(), 0755) == 0) return;
+    path_ = mount + "/tenure-XXXXXX";
+    if (::mkdtemp(path_.data()) != nullptr) return;
     missing_ = "no cgroup can be made in " + mount;
     path_.clear();
   }

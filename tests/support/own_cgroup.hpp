@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -36,8 +37,9 @@ class own_cgroup {
     for (const char* controller : {"", "pids"}) {
       const std::string mount = cgroup_mount(controller);
       if (mount.empty()) continue;
-      path_ = mount + "/tenure-" + std::to_string(::getpid()) + "-" + name;
-      if (::mkdir(path_.c_str(), 0755) == 0) return;
+      // Not by our process id: other tests may have the same one (support/apart).
+      path_ = mount + "/tenure-" + name + "-XXXXXX";
+      if (::mkdtemp(path_.data()) != nullptr) return;
       missing_ = "no cgroup can be made in " + mount;
       path_.clear();
     }

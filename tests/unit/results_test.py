@@ -20,11 +20,17 @@ OF_GOOGLETEST = case("Etcd.Answers", "notrun", "a_test.cpp:7: Skipped\nthere is 
 OF_CTEST = case("Metrics.AreSeen", "notrun", "there is no Prometheus", '<skipped message="SKIP_RETURN_CODE=77"/>')
 FAILED = case("shell.fresh_seeds", "fail", "a line\n" * 50 + "seed 42 broke overlap\n", '<failure message=""/>')
 SILENT = case("Etcd.Hangs", "fail", "", '<failure message="Timeout"/>')
+REPEATED = case("Exec.Kills", "run", "a line\napart: ended with 1, but the machine stood still for 300 ms: once more\nmore\n")
 WITHIN_A_PASSED_ONE = case("Metrics.Alerts", "run",
                            "test_slept (__main__.Alerts.test_slept) ... skipped 'static'\nOK (skipped=1)")
 
 
 class Results(unittest.TestCase):
+    def test_what_was_run_twice_is_counted_and_named(self):
+        said = self.judge([PASSED, REPEATED]).stdout
+        self.assertIn("repeated since the machine stood still: 1\n", said)
+        self.assertIn("repeated: Exec.Kills: apart: ended with 1, but the machine stood still for 300 ms: once more\n", said)
+
     def judge(self, cases: list[str], allowed: str = "") -> subprocess.CompletedProcess[str]:
         with tempfile.TemporaryDirectory() as folder:
             results, listed = pathlib.Path(folder, "tests.xml"), pathlib.Path(folder, "skips.txt")

@@ -41,7 +41,9 @@ std::string contents(const std::filesystem::path& path) {
 /// A child's name once it has one of its own. For a moment after the guard's clone, a process that
 /// waits in the guard's place has the guard's name, and would be taken for a workload.
 std::string name_of_child(pid_t child, pid_t parent) {
-  const auto words = [](pid_t pid) { return contents("/proc/" + std::to_string(pid) + "/cmdline"); };
+  const auto words = [](pid_t pid) {
+    return contents("/proc/" + std::to_string(pid) + "/cmdline");
+  };
   eventually([&] {
     return name_of(child) != "tenure" || words(child) != words(parent) || !is_alive(child);
   });

@@ -2,7 +2,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include <filesystem>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 
@@ -22,8 +22,8 @@ class limited {
   limited(const std::string& controller, const std::string& file, const std::string& most) {
     const std::string mount = cgroup_mount(controller);
     if (mount.empty()) return;
-    path_ = mount + "/tenure-limit-" + std::to_string(::getpid());
-    std::filesystem::create_directory(path_);
+    path_ = mount + "/tenure-limit-XXXXXX";
+    if (::mkdtemp(path_.data()) == nullptr) return;
     is_there_ = static_cast<bool>(std::ofstream(path_ + "/" + file) << most << std::flush);
   }
   ~limited() {

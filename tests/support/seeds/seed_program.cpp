@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <random>
 #include <ranges>
@@ -44,10 +45,17 @@ void print_usage(const seed_program& what, std::FILE* to) {
       what.name, static_cast<unsigned long long>(what.usual_seeds));
 }
 
-/// A number, or "random": seeds that nobody has tried are drawn when the program runs.
-bool read_beginning(std::string_view text, std::uint64_t& out) {
+/// A number, or "random": seeds that nobody has tried are drawn when the program runs, by the draw
+/// of the whole suite if there is one (DEV_DRAW, ./dev test).
+bool read_beginning(std::string_view program, std::string_view text, std::uint64_t& out) {
   if (text != "random") return read_argument(text, out);
-  out = std::random_device()();
+  const char* const suite = std::getenv("DEV_DRAW");
+  const std::string draw = suite == nullptr ? std::to_string(std::random_device()()) : suite;
+  const std::string both = draw + " " + std::string(program);
+  std::seed_seq from_both(both.begin(), both.end());
+  std::array<std::uint32_t, 1> drawn{};
+  from_both.generate(drawn.begin(), drawn.end());
+  out = drawn.front();
   return true;
 }
 
@@ -67,7 +75,7 @@ std::optional<options> parse(const seed_program& what, int argc, char** argv) {
     const std::string_view value = ++i < argc ? argv[i] : "";
     bool good = false;
     if (flag == "--seeds") good = out.counts = read_argument(value, out.bulk.seeds);
-    if (flag == "--from") good = read_beginning(value, out.bulk.from);
+    if (flag == "--from") good = read_beginning(what.name, value, out.bulk.from);
     if (flag == "--jobs") good = read_argument(value, out.bulk.jobs) && out.bulk.jobs > 0;
     if (flag == "--lines") good = read_argument(value, out.lines);
     if (flag == "--expect") good = !(out.expect = value).empty();
