@@ -94,3 +94,20 @@ function(tenure_library variable name)
     find_library(${variable} NAMES ${name} REQUIRED)
   endif()
 endfunction()
+
+# precompiled_for_all_clones(TARGET HEADER...): what ccache takes instead of TARGET's precompiled headers, since those have the
+# paths of a clone in them: a hash of what they are made of (CCACHE_PCH_EXTSUM, ./dev). Installing a package configures
+# anew, since it may change a header.
+function(precompiled_for_all_clones target)
+  set(text)
+  foreach(header IN LISTS ARGN)
+    string(APPEND text "#include ${header}\n")
+  endforeach()
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir)
+  file(WRITE ${folder}/all.hpp "${text}")
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -std=c++23 -E -P ${folder}/all.hpp
+    OUTPUT_VARIABLE whole COMMAND_ERROR_IS_FATAL ANY)
+  string(SHA256 hash "${whole}")
+  file(CONFIGURE OUTPUT ${folder}/cmake_pch.hxx.pch.sum CONTENT "${hash}\n")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS /var/lib/dpkg/status)
+endfunction()

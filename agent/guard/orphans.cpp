@@ -29,14 +29,14 @@ bool lives(const base::unique_fd& process) {
 enum class mark : std::uint8_t {
   seen,
   missing,
-  hidden,  ///< unknown, also if descriptors or memory have run out
+  hidden,  ///< unknown: also if descriptors or memory have run out, or it has just ended
 };
 
 /// Searches the environment that the process had when it executed its program.
 mark look_for(const std::string& entry, pid_t pid) {
-  errno = 0;
+  // On its way out a process has none: then it is empty, or cannot be opened (ESRCH, newer kernels).
   std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
-  if (!file) return process::is_gone(errno) ? mark::missing : mark::hidden;
+  if (!file) return mark::hidden;
   bool is_empty = true;
   for (std::string one; std::getline(file, one, '\0'); is_empty = false) {
     if (one == entry) return mark::seen;
@@ -96,6 +96,7 @@ void orphans::expect_mark(std::string mark) {
 
 void orphans::forget() {
   doubted_.reset();
+  killed_.clear();
   leader_ = 0;
   leader_fd_.reset();
 }
@@ -181,7 +182,8 @@ bool orphans::kill_group() {
   return nobody && processes.complete();
 }
 
-/// Kills processes by their mark, e.g. daemons with sessions of their own.
+/// Kills processes by their mark, e.g. daemons with sessions of their own. One that was killed
+/// shows no mark any more before it is dead.
 bool orphans::kill_marked() {
   process::process_scan processes;
   if (mark_.empty()) return true;
@@ -191,22 +193,30 @@ bool orphans::kill_marked() {
     if (process->dead() || process->pid == ::getpid()) continue;
     const base::unique_fd same = process::open_pidfd(process->pid);
     if (!same && process::is_gone(errno)) continue;
-    const mark found = look_for(mark_, process->pid);
-    if (found == mark::hidden && may_be_of_it(*process)) {
-      hidden_.push_back({.pid = process->pid, .start = process->start});
-    }
+    const process_id id{.pid = process->pid, .start = process->start};
+    const bool was_killed = std::ranges::find(killed_, id) != killed_.end();
+    const mark found = was_killed ? mark::seen : look_for(mark_, process::living_thread(*process));
+    if (found == mark::hidden && may_be_of_it(*process)) hidden_.push_back(id);
     if (found != mark::seen) continue;
     nobody = false;
     // Without a pidfd its id may have been reused. The next look finds it again.
-    if (same) static_cast<void>(process::send_signal(same, SIGKILL));
+    if (same && process::send_signal(same, SIGKILL) == 0 && !was_killed) killed_.push_back(id);
   }
   return nobody && processes.complete();
 }
 
+/// What was listed may have gone its way out since. It shows no cgroup then that tells anything: on
+/// version 1 the root, wherever it was.
 bool orphans::may_be_of_it(const process::process_stat& one) const {
   if (one.of_the_kernel || one.start < began_) return false;
-  const auto theirs = cgroups_of(one.pid);
-  return theirs ? process::is_within(*theirs, cgroups_) : !process::is_gone(theirs.error());
+  const pid_t thread = process::living_thread(one);
+  const auto theirs = cgroups_of(thread);
+  process::process_scan processes;
+  int error = processes.open() ? 0 : EMFILE;
+  const auto now = error == 0 ? processes.look_up(thread, error) : std::nullopt;
+  if (!now) return !process::is_gone(error);
+  if (now->dead()) return false;
+  return now->exiting || !theirs || process::is_within(*theirs, cgroups_);
 }
 
 }  // namespace tenure::guard

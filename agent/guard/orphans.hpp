@@ -69,6 +69,7 @@ class orphans final : public visible_workload {
   std::string mark_;
   std::string cgroups_;      ///< the guard's, from /proc; empty: unknown
   std::uint64_t began_ = 0;  ///< start of the workload, or else of the guard: ticks since boot
+  std::vector<process_id> killed_;  ///< by their mark
   std::vector<process_id> hidden_;  ///< may belong to the workload, in the present look
   std::optional<std::vector<process_id>> doubted_;  ///< none: certain ones were still left
   // pidfds: an id can be reused, a pidfd cannot.

@@ -100,11 +100,13 @@ std::optional<process_stat> process_scan::look_up(pid_t pid, int& error) const {
       " %*u %*u %*d %*d %*d %*d %d"  // times, priorities, number of threads
       " %*d %" SCNu64;               // timer, start
   process_stat stat{.pid = pid};
-  constexpr unsigned kernel_thread = 0x00200000;  // PF_KTHREAD
+  constexpr unsigned kernel_thread = 0x00200000;   // PF_KTHREAD
+  constexpr unsigned on_its_way_out = 0x00000004;  // PF_EXITING
   unsigned flags = 0;
   const int read = std::sscanf(after_name, fields, &stat.state, &stat.parent, &stat.group,
                                &stat.session, &flags, &stat.threads, &stat.start);
   stat.of_the_kernel = (flags & kernel_thread) != 0;
+  stat.exiting = (flags & on_its_way_out) != 0;
   return read == 7 ? std::optional(stat) : std::nullopt;
 }
 

@@ -35,9 +35,11 @@ INSTANTIATE_TEST_SUITE_P(On, Agreement, testing::ValuesIn(places()),
 TEST_P(Agreement, NumberOfSlotsFollowsTheMembers) {
   auto a = join("a");
   ASSERT_TRUE(runs_as(in_, "a")) << a->process().err();
-  auto b = join("b", {"--slots", "2"});
-  auto c = join("c", {"--slots", "2"});
-  for (const auto* one : {&b, &c}) {
+  // One after the other: for a moment a member that joins is listed without its number.
+  std::unique_ptr<member> b;
+  std::unique_ptr<member> c;
+  for (const auto& [one, name] : {std::pair(&b, "b"), std::pair(&c, "c")}) {
+    *one = join(name, {"--slots", "2"});
     ASSERT_TRUE(eventually([&] { return (*one)->process().said("does not campaign: "); }))
         << (*one)->process().err();
     EXPECT_THAT((*one)->process().err(),

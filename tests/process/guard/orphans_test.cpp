@@ -93,6 +93,50 @@ TEST(OrphansWithoutDescriptors, DaemonWithTheMarkIsNotTakenForAStranger) {
   }));
 }
 
+/// In megabytes; 0 if it is gone.
+std::size_t resident(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/statm");
+  std::size_t pages = 0;
+  file >> pages >> pages;
+  return pages / 256;
+}
+
+/// A daemon of a dead guard that is killed shows no environment any more, while it frees its
+/// memory. The first look comes before it is killed, or after.
+class DyingDaemon : public ::testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(KilledBefore, DyingDaemon, ::testing::Bool());
+
+TEST_P(DyingDaemon, IsNotTakenForDead) {
+  constexpr std::size_t megabytes = 512;
+  const other_process guard(sleep_on);
+  std::string entry = "TENURE_RUN=orphans-test";
+  const other_process daemon([&] {
+    ::setsid();
+    std::string program = "python3";
+    std::string option = "-c";
+    std::string text =
+        "import time; much = b'x' * (" + std::to_string(megabytes) + " << 20); time.sleep(600)";
+    char* const arguments[] = {program.data(), option.data(), text.data(), nullptr};
+    char* const environment[] = {entry.data(), nullptr};
+    ::execve("/usr/bin/python3", arguments, environment);
+  });
+  ASSERT_TRUE(eventually([&] { return resident(daemon.pid()) >= megabytes; }));
+  EXPECT_TRUE(holds_in_child([&] {
+    orphans left(guard.pid());
+    left.expect_mark(entry);
+    const base::unique_fd ending = open_pidfd(guard.pid());
+    const base::unique_fd process = open_pidfd(daemon.pid());
+    ::kill(guard.pid(), SIGKILL);
+    if (!eventually([&] { return !lives(ending); })) return false;
+    if (GetParam()) ::kill(daemon.pid(), SIGKILL);
+    bool overlooked = false;
+    while (lives(process)) {
+      overlooked |= left.kill_all() == remains::nothing && lives(process);
+    }
+    return !overlooked;
+  }));
+}
+
 TEST(OrphansWithoutDescriptors, ChildOfAFrozenGuardIsNotTakenForDead) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
