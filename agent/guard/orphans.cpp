@@ -34,7 +34,8 @@ enum class mark : std::uint8_t {
 
 /// Searches the environment that the process had when it executed its program.
 mark look_for(const std::string& entry, pid_t pid) {
-  // On its way out a process has none: then it is empty, or cannot be opened (ESRCH, newer kernels).
+  // On its way out a process has none: then it is empty, or cannot be opened (ESRCH, newer
+  // kernels).
   std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
   if (!file) return mark::hidden;
   bool is_empty = true;

@@ -21,10 +21,10 @@ struct process_stat {
   pid_t session = 0;
   int threads = 0;
   bool of_the_kernel = false;  ///< a kernel thread
-  /// On its way out: it shows no environment and no command line any more, and on version 1 the root
-  /// as its cgroup, wherever it was. It may still wait for a disk, and holds its files open.
+  /// On its way out: it shows no environment and no command line any more, and on version 1 the
+  /// root as its cgroup, wherever it was. It may still wait for a disk, and holds its files open.
   bool exiting = false;
-  std::uint64_t start = 0;     ///< ticks since boot; with `pid`, unique
+  std::uint64_t start = 0;  ///< ticks since boot; with `pid`, unique
 
   /// True if no thread of it can act any more. In a zombie with threads, only the first thread has
   /// ended.
