@@ -20,10 +20,13 @@ TOLD = 10
 SLOWEST = 20
 
 
-def skipped(results: pathlib.Path) -> list[tuple[str, str]]:
+Case = xml.etree.ElementTree.Element
+
+
+def skipped(cases: list[Case]) -> list[tuple[str, str]]:
     """The name of each test that was skipped, also of those within a test of ctest's, and why."""
     found = []
-    for case in xml.etree.ElementTree.parse(results).getroot().iter("testcase"):
+    for case in cases:
         name, said = case.get("name", ""), case.findtext("system-out") or ""
         within = UNITTEST_SKIP.findall(said)
         found += [(f"{name}.{test}", why) for test, why in within]
@@ -33,10 +36,10 @@ def skipped(results: pathlib.Path) -> list[tuple[str, str]]:
     return found
 
 
-def failed(results: pathlib.Path) -> list[tuple[str, list[str]]]:
+def failed(cases: list[Case]) -> list[tuple[str, list[str]]]:
     """The name of each test that failed, and the last lines of what it said."""
     found = []
-    for case in xml.etree.ElementTree.parse(results).getroot().iter("testcase"):
+    for case in cases:
         failure = case.find("failure")
         if failure is not None:
             said = (case.findtext("system-out") or "").strip() or failure.get("message", "")
@@ -44,10 +47,9 @@ def failed(results: pathlib.Path) -> list[tuple[str, list[str]]]:
     return found
 
 
-def repeated(results: pathlib.Path) -> list[tuple[str, str]]:
+def repeated(cases: list[Case]) -> list[tuple[str, str]]:
     """The name of each test that was run once more, and why."""
-    return [(case.get("name", ""), word)
-            for case in xml.etree.ElementTree.parse(results).getroot().iter("testcase")
+    return [(case.get("name", ""), word) for case in cases
             for word in REPEATED.findall(case.findtext("system-out") or "")]
 
 
@@ -57,10 +59,9 @@ def class_of(test: str) -> str:
     return words[0].rpartition("/")[2] if words[0][:1].isupper() or "/" in words[0] else ".".join(words[:2])
 
 
-def times(results: pathlib.Path) -> list[str]:
+def times(cases: list[Case]) -> list[str]:
     """The classes and the tests that took the most time. Tests run side by side: the sum is more than the run took."""
-    tests = {case.get("name", ""): float(case.get("time") or 0)
-             for case in xml.etree.ElementTree.parse(results).getroot().iter("testcase")}
+    tests = {case.get("name", ""): float(case.get("time") or 0) for case in cases}
     classes: dict[str, list[float]] = {}
     for name, seconds in tests.items():
         classes.setdefault(class_of(name), []).append(seconds)
@@ -85,18 +86,19 @@ def allowed(listed: pathlib.Path) -> list[re.Pattern[str]]:
 
 
 def main() -> None:
-    print(*times(pathlib.Path(sys.argv[1])), sep="\n")
-    twice = repeated(pathlib.Path(sys.argv[1]))
+    cases = list(xml.etree.ElementTree.parse(sys.argv[1]).getroot().iter("testcase"))
+    print(*times(cases), sep="\n")
+    twice = repeated(cases)
     print(f"repeated since the machine stood still: {len(twice)}")
     for name, why in twice:
         print(f"repeated: {name}: {why}")
-    broken = failed(pathlib.Path(sys.argv[1]))
+    broken = failed(cases)
     for name, said in broken[:TOLD]:
         print(f"failed: {name}", *(f"    {line[:300]}" for line in said), sep="\n")
     if len(broken) > TOLD:
         print(f"failed: {len(broken) - TOLD} more")
     patterns = allowed(pathlib.Path(sys.argv[2]))
-    unexpected = [(name, why) for name, why in skipped(pathlib.Path(sys.argv[1]))
+    unexpected = [(name, why) for name, why in skipped(cases)
                   if not any(pattern.fullmatch(name) for pattern in patterns)]
     for name, why in unexpected:
         print(f"skipped: {name}: {why}")
