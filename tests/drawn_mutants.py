@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """drawn_mutants.py DRAW BASE OUTPUT: writes the mutants that a run of the suite builds to OUTPUT, a patch a line.
 
-Those of the simulators are drawn: each that plants its mistake in a file that has changed since the commit BASE, each that
-has changed itself, and one in EIGHTH of the rest, which the number DRAW decides. With DRAW `all`: all. A patch that does
-not apply any more ends it with 1, drawn or not."""
+Those of the simulators are drawn by the number DRAW: at most OF_CHANGE of those that plant their mistake in a file that has
+changed since the commit BASE, or have changed themselves, and one in EIGHTH of the rest. With DRAW `all`: all. A patch that
+does not apply any more ends it with 1, drawn or not."""
 import pathlib
 import subprocess
 import sys
@@ -11,14 +11,15 @@ import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EIGHTH = 8
+OF_CHANGE = 32
 
 
 def touched(patch: pathlib.Path) -> set[str]:
     return {line[len("+++ b/"):].strip() for line in patch.read_text().splitlines() if line.startswith("+++ b/")}
 
 
-def is_drawn(name: str, draw: str) -> bool:
-    return draw == "all" or zlib.crc32(f"{draw} {name}".encode()) % EIGHTH == 0
+def place(name: str, draw: str) -> int:
+    return zlib.crc32(f"{draw} {name}".encode())
 
 
 def applies(patch: pathlib.Path) -> bool:
@@ -35,13 +36,18 @@ def main() -> None:
         sys.exit("mutants that do not apply any more: " + " ".join(broken))
     names = {str(one.relative_to(ROOT)): touched(one) for one in patches if ROOT / "tests/chaos" not in one.parents}
     of_change = [name for name, files in names.items() if changed & ({name} | files)]
-    chosen = [name for name in names if name in of_change or is_drawn(name, draw)]
+    if draw == "all":
+        chosen = list(names)
+    else:
+        rest = names.keys() - set(of_change)
+        chosen = sorted({*sorted(of_change, key=lambda name: place(name, draw))[:OF_CHANGE],
+                         *(name for name in rest if place(name, draw) % EIGHTH == 0)})
     text = "".join(f"{name}\n" for name in chosen)
     # What is the same is left as it is: a newer file has everything configured again.
     if not output.exists() or output.read_text() != text:
         output.parent.mkdir(parents=True, exist_ok=True)
         output.write_text(text)
-    print(f"==> mutants: {len(chosen)} of {len(names)}, {len(of_change)} of them of files that have changed")
+    print(f"==> mutants: {len(chosen)} of {len(names)}, drawn from {len(of_change)} of files that have changed and the rest")
 
 
 if __name__ == "__main__":
