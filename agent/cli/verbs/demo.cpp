@@ -39,8 +39,9 @@ constexpr core::duration term_to_show = std::chrono::milliseconds(1500);
 /// A folder that is deleted at the end.
 class scratch_folder {
  public:
-  scratch_folder() {
-    std::string name = std::filesystem::temp_directory_path() / "tenure-demo-XXXXXX";
+  /// Its path is empty, and errno says why, if it cannot be made.
+  explicit scratch_folder(const std::filesystem::path& under) {
+    std::string name = under / "tenure-demo-XXXXXX";
     if (::mkdtemp(name.data()) != nullptr) path_ = name;
   }
   ~scratch_folder() {
@@ -59,10 +60,11 @@ class scratch_folder {
 /// The demo's script: the members, what happens to them, and what is observed.
 class demo_play {
  public:
-  /// `servers`: null if the lease is kept in SQLite.
-  demo_play(std::filesystem::path folder, std::string ttl_text, core::duration ttl,
-            demo_servers* servers)
+  /// `servers`: null if the lease is kept in SQLite, in `lease_file`.
+  demo_play(std::filesystem::path folder, std::filesystem::path lease_file, std::string ttl_text,
+            core::duration ttl, demo_servers* servers)
       : folder_(std::move(folder)),
+        lease_file_(std::move(lease_file)),
         ttl_text_(std::move(ttl_text)),
         ttl_(ttl),
         servers_(servers),
@@ -261,7 +263,7 @@ class demo_play {
   }
 
   [[nodiscard]] std::vector<std::string> store_words() const {
-    if (servers_ == nullptr) return {"--store", "sqlite", "--endpoint", folder_ / "lease.db"};
+    if (servers_ == nullptr) return {"--store", "sqlite", "--endpoint", lease_file_};
     std::vector<std::string> words{"--store", servers_->store()};
     for (const std::string& url : servers_->endpoints()) {
       words.insert(words.end(), {"--endpoint", url});
@@ -355,6 +357,7 @@ class demo_play {
   static constexpr const char* question = "/v1/elections/demo";
 
   std::filesystem::path folder_;
+  std::filesystem::path lease_file_;
   std::string ttl_text_;
   core::duration ttl_;
   demo_servers* servers_;
@@ -376,12 +379,17 @@ int run_demo(const invocation& what) {
     print_failure(what.verb, wrong_value("--ttl", ttl.error()));
     return runtime::exit_bad_settings;
   }
-  const scratch_folder folder;
+  const scratch_folder folder(std::filesystem::temp_directory_path());
   if (folder.path().empty()) {
     std::fprintf(stderr, "tenure demo: cannot make a folder under %s: %s\n",
                  std::filesystem::temp_directory_path().c_str(), base::error_text(errno).c_str());
     return runtime::exit_failed;
   }
+  // In memory if it can: on a busy disk a transaction takes seconds, and an agent that is frozen in
+  // one keeps the file locked.
+  const scratch_folder in_memory("/dev/shm");
+  const std::filesystem::path& of_lease =
+      in_memory.path().empty() ? folder.path() : in_memory.path();
   std::unique_ptr<demo_servers> servers;
   const std::optional<std::string> store = what.value("--store");
   if (store == "etcd") {
@@ -389,7 +397,8 @@ int run_demo(const invocation& what) {
   } else if (store == "consul") {
     servers = make_demo_consul(what.value("--consul").value_or("consul"), folder.path());
   }
-  return demo_play(folder.path(), ttl_text, *ttl, servers.get()).run(what.has("--stay"));
+  return demo_play(folder.path(), of_lease / "lease.db", ttl_text, *ttl, servers.get())
+      .run(what.has("--stay"));
 }
 
 }  // namespace tenure::cli

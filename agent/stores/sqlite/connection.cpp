@@ -28,7 +28,7 @@ constexpr auto unknown = code_meaning::unknown;
 
 constexpr const char* free_space = "free some space there; the store goes on by itself";
 constexpr const char* find_the_other =
-    "find the program with `fuser` on the file and let it finish";
+    "find the program with `fuser` on the file, and let it finish or kill it";
 constexpr const char* restore = "stop all agents, then move the file away or restore a copy";
 constexpr const char* make_writable =
     "make the file and its directory writable for the agent, and mount the volume read-write";
