@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import time
 
 import cluster
 from scene import EXIT_CODE, LONG_TTL, PATIENCE, SIGNAL, TENURE, TTL, WORK, Scene, main, pods_with, until
@@ -358,27 +357,6 @@ class Tokens(Scene):
         self.assertIn(f"the token in {self.PLACE}/token is unknown to the API server, or expired", said)
         self.give(300)
         self.becomes_active()
-        self.judge()
-
-
-@alone
-class Clocks(Scene):
-    """Clocks that people set are not what a lease counts by. The machine has one clock."""
-
-    def test_a_clock_that_is_set_costs_nothing(self):
-        self.apply("guard", settings=TTL)
-        active, others = self.active_and_standby()
-        began = time.clock_gettime(time.CLOCK_BOOTTIME)
-        truth = time.time() - began
-        hour = 3600
-        try:
-            for off in (hour, -hour, 0):
-                time.clock_settime(time.CLOCK_REALTIME, truth + time.clock_gettime(time.CLOCK_BOOTTIME) + off)
-                self.stays_active(active, 8)
-        finally:
-            time.clock_settime(time.CLOCK_REALTIME, truth + time.clock_gettime(time.CLOCK_BOOTTIME))
-        self.delete(active)
-        self.assertIn(self.becomes_active([active]), others)
         self.judge()
 
 
