@@ -33,9 +33,13 @@ class Words : public Interop {
       const std::string name = names + std::to_string(n);
       auto next = telling_tenure(name);
       ASSERT_TRUE(contenders_become(2)) << next->process().err();
+      // A member that has said nothing yet comes next, too, and has no address.
+      const std::string has_spoken =
+          R"({"identity":")" + name + R"(","is_self":false,"state":"standby","ready":true)";
       ASSERT_TRUE(eventually([&] {
-        return holder->get("/v1/elections/test").contains(R"("next":")" + name + '"');
-      })) << holder->process().err();
+        const std::string seen = holder->get("/v1/elections/test");
+        return seen.contains(R"("next":")" + name + '"') && seen.contains(has_spoken);
+      })) << holder->get("/v1/elections/test");
       end(*holder);
       ASSERT_TRUE(runs_as(in_, name)) << next->process().err();
       EXPECT_TRUE(eventually([&] { return has_told(*holder); })) << holder->process().err();

@@ -30,8 +30,12 @@ class Order : public PlacedMembers {
     ASSERT_TRUE(eventually([&] {
       const std::string seen = a_->get("/v1/elections/test");
       return seen.contains(R"({"identity":"b")") && seen.contains(R"({"identity":"c")") &&
-             !b_->api().empty() && !c_->api().empty();
+             knows_the_holder(*b_) && knows_the_holder(*c_);
     })) << a_->get("/v1/elections/test");
+  }
+
+  static bool knows_the_holder(const member& who) {
+    return !who.api().empty() && who.get("/v1/elections/test").contains(R"("holder":"a")");
   }
 
   std::unique_ptr<member> join(const std::string& identity) {

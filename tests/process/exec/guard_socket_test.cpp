@@ -456,8 +456,9 @@ TEST_F(GuardSocket, AgentAndGuardOfTwoUsersMeetWhereInstallHasMadeAPlaceForThem)
     install.insert(install.end(), {tenure_binary(), "install", volume.string(), "--guard-dir",
                                    (volume / "guard").string()});
     ASSERT_EQ(run(install, in).status, 0);
+    const std::vector<std::string> command{stamper_for_all(in), in.path()};
     pod a(in, "a", long_ttl, volume / "guard", store / "db");
-    a.start_guard({}, in_container_of(user), {"--agent-uid", "65532"});
+    a.start_guard(command, in_container_of(user), {"--agent-uid", "65532"});
     a.start_agent(of_agent);
     ASSERT_TRUE(runs_as(in, "a")) << user << a.logs();
     // A restart of either.
@@ -467,7 +468,7 @@ TEST_F(GuardSocket, AgentAndGuardOfTwoUsersMeetWhereInstallHasMadeAPlaceForThem)
         << user << a.logs();
     const auto first = stamped_runs(in).back().version;
     end_first(a.guard(), SIGTERM);
-    a.start_guard({}, in_container_of(user), {"--agent-uid", "65532"});
+    a.start_guard(command, in_container_of(user), {"--agent-uid", "65532"});
     EXPECT_TRUE(runs_as(in, "a", first)) << user << a.logs();
     end_first(a.guard(), SIGTERM);
     end_first(a.agent(), SIGTERM);

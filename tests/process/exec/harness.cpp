@@ -318,5 +318,11 @@ std::string tenure_binary() {
 std::string stamper_binary() {
   return TENURE_STAMPER;
 }
+std::string stamper_for_all(const temporary_directory& in) {
+  const std::filesystem::path copy = in / "stamper";
+  std::filesystem::copy_file(stamper_binary(), copy, std::filesystem::copy_options::skip_existing);
+  std::filesystem::permissions(copy, std::filesystem::perms(0755));
+  return copy;
+}
 
 }  // namespace tenure::tests

@@ -88,7 +88,7 @@ TEST(Takeover, ProgramThatMakesItsCallerRootIsKilledByAGuardThatIsNotRoot) {
   const std::string becomes_root = in / "becomes_root";
   std::filesystem::copy_file("/usr/bin/setpriv", becomes_root);
   ASSERT_EQ(::chmod(becomes_root.c_str(), 04755), 0);
-  const std::string stubborn = stamper_binary() + " " + in.path().string() + " stubborn";
+  const std::string stubborn = stamper_for_all(in) + " " + in.path().string() + " stubborn";
   const std::vector<std::string> as_nobody{"setpriv", "--reuid=65534", "--regid=65534",
                                            "--clear-groups"};
   member a(in, {.identity = "a",
