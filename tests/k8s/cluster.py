@@ -107,8 +107,9 @@ class Keys:
 
     def __init__(self, folder):
         self.folder = folder
+        # Python 3.13 demands what RFC 5280 does.
         self.openssl("req", "-x509", *self.NEW, "-days", "2", "-subj", "/CN=ca", "-keyout", self.file("ca.key"),
-                     "-out", self.file("ca.pem"))
+                     "-out", self.file("ca.pem"), "-addext", "keyUsage=critical,keyCertSign,cRLSign")
         self.issue("apiserver", "/CN=kube-apiserver",
                    f"IP:{HOST},IP:{API_SERVICE},IP:127.0.0.1,DNS:kubernetes.default.svc,DNS:localhost")
         self.issue("admin", "/O=system:masters/CN=admin")
@@ -224,7 +225,11 @@ class Cluster:
             # Of Kubernetes 1.36 it is a part; before, it has to be asked for.
             "--runtime-config=admissionregistration.k8s.io/v1beta1=true", "--profiling=false")
         admin = self.keys.kubeconfig("admin")
-        waiting.until(lambda: self.api("GET", "/readyz")[0] == 200, "the API server is ready", PATIENCE)
+        try:
+            waiting.until(lambda: self.api("GET", "/readyz")[0] == 200, "the API server is ready", PATIENCE)
+        except AssertionError as late:
+            late.add_note(f"it says: {self.api('GET', '/readyz')}\n{self.parts['apiserver'].tail()}")
+            raise
         self._start("controller-manager", PROGRAMS / "kube-controller-manager", f"--kubeconfig={admin}",
                     f"--service-account-private-key-file={key('accounts.key')}", f"--root-ca-file={key('ca.pem')}",
                     "--leader-elect=false", "--bind-address=127.0.0.1", "--node-monitor-period=1s",
