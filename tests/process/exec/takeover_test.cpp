@@ -98,7 +98,10 @@ TEST(Takeover, ProgramThatMakesItsCallerRootIsKilledByAGuardThatIsNotRoot) {
                                 " || exec " + stubborn},
                 .before = as_nobody});
   ASSERT_TRUE(runs_as(in, "a")) << a.process().err();
-  member b(in, {.identity = "b", .ttl = "2s", .before = as_nobody});
+  member b(in, {.identity = "b",
+                .ttl = "2s",
+                .command = {stamper_for_all(in), in.path()},
+                .before = as_nobody});
   ASSERT_TRUE(eventually([&] { return b.process().said("holder=a"); })) << b.process().err();
   const auto agent = a.agent();
   ASSERT_TRUE(agent);
