@@ -125,7 +125,8 @@ std::vector<pid_t> children_of(pid_t pid);
 bool is_alive(pid_t pid);
 std::string tenure_binary();
 std::string stamper_binary();
-/// A copy of it in `in`, for users who may not see where the tests were built: below /root, for one.
+/// A copy of it in `in`, for users who may not see where the tests were built: below /root, for
+/// one.
 std::string stamper_for_all(const temporary_directory& in);
 
 }  // namespace tenure::tests
