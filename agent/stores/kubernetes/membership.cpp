@@ -18,6 +18,8 @@ constexpr core::duration answer_every = std::chrono::seconds(1);
 constexpr core::duration call_patience = std::chrono::seconds(5);
 /// How many Leases that others left behind are deleted at a time: all members see them, and try.
 constexpr std::size_t most_deleted = 4;
+/// How often our own name is removed: a write of ours that was under way costs one try.
+constexpr int removals_of_a_name = 3;
 
 }  // namespace
 
@@ -121,14 +123,24 @@ void membership::leave(core::time_point deadline, handler<release_outcome> done)
   for (std::uint32_t i = 0; was_there && i < shared_.with.elections.size(); ++i) {
     const core::election_index which{i};
     ++all->left;
-    shared_.fetch(which, member_name(shared_.spec(which).name, shared_.self.mark), deadline,
-                  [this, deadline, gone](const auto& fetched) {
-                    if (!fetched || !fetched->has_value()) return gone();
-                    shared_.remove(**fetched, deadline,
-                                   [gone](const reply_or_failure&) { gone(); });
-                  });
+    take_away(which, deadline, removals_of_a_name, gone);
   }
   shared_.loop.post(shared_.guarded(gone));
+}
+
+/// As it is by now: a write of ours may be under way, which the removal of what was read before
+/// would conflict with.
+void membership::take_away(core::election_index which, core::time_point deadline, int tries,
+                           const std::function<void()>& gone) {
+  const auto removed = [this, which, deadline, tries, gone](const reply_or_failure& what) {
+    const bool was_written = !what && what.error().meaning == error_meaning::conflict;
+    was_written&& tries > 1 ? take_away(which, deadline, tries - 1, gone) : gone();
+  };
+  shared_.fetch(which, member_name(shared_.spec(which).name, shared_.self.mark), deadline,
+                [this, deadline, gone, removed](const auto& fetched) {
+                  if (!fetched || !fetched->has_value()) return gone();
+                  shared_.remove(**fetched, deadline, removed);
+                });
 }
 
 void membership::close() {

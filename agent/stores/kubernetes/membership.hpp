@@ -46,6 +46,8 @@ class membership {
   void keep(core::election_index which);
   void write(core::election_index which, const lease_object* known, bool may_repeat);
   void clean_up(core::election_index which);
+  void take_away(core::election_index which, core::time_point deadline, int tries,
+                 const std::function<void()>& gone);
   template <class Handler>
   auto guarded(Handler what);
 
