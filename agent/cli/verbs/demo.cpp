@@ -203,7 +203,7 @@ class demo_play {
       give_up("not every API answers");
       return;
     }
-    screen_.act("the agents stay until Ctrl-C; everything is in " + folder_.string());
+    screen_.act("the agents stay until Ctrl-C; logs and sockets are in " + folder_.string());
     std::string all;
     for (const auto& m : members_) {
       screen_.note(screen_.member(m->name()) + "  http://" + *m->api_address() +
@@ -385,11 +385,6 @@ int run_demo(const invocation& what) {
                  std::filesystem::temp_directory_path().c_str(), base::error_text(errno).c_str());
     return runtime::exit_failed;
   }
-  // In memory if it can: on a busy disk a transaction takes seconds, and an agent that is frozen in
-  // one keeps the file locked.
-  const scratch_folder in_memory("/dev/shm");
-  const std::filesystem::path& of_lease =
-      in_memory.path().empty() ? folder.path() : in_memory.path();
   std::unique_ptr<demo_servers> servers;
   const std::optional<std::string> store = what.value("--store");
   if (store == "etcd") {
@@ -397,7 +392,13 @@ int run_demo(const invocation& what) {
   } else if (store == "consul") {
     servers = make_demo_consul(what.value("--consul").value_or("consul"), folder.path());
   }
-  return demo_play(folder.path(), of_lease / "lease.db", ttl_text, *ttl, servers.get())
+  // A lease file is in memory if it can: on a busy disk a transaction takes seconds, and an agent
+  // that is frozen in one keeps the file locked.
+  std::optional<scratch_folder> in_memory;
+  if (servers == nullptr) in_memory.emplace("/dev/shm");
+  const bool is_there = in_memory && !in_memory->path().empty();
+  const auto lease_file = (is_there ? in_memory->path() : folder.path()) / "lease.db";
+  return demo_play(folder.path(), lease_file, ttl_text, *ttl, servers.get())
       .run(what.has("--stay"));
 }
 

@@ -134,7 +134,8 @@ void membership::take_away(core::election_index which, core::time_point deadline
                            const std::function<void()>& gone) {
   const auto removed = [this, which, deadline, tries, gone](const reply_or_failure& what) {
     const bool was_written = !what && what.error().meaning == error_meaning::conflict;
-    was_written&& tries > 1 ? take_away(which, deadline, tries - 1, gone) : gone();
+    if (!was_written || tries == 1) return gone();
+    take_away(which, deadline, tries - 1, gone);
   };
   shared_.fetch(which, member_name(shared_.spec(which).name, shared_.self.mark), deadline,
                 [this, deadline, gone, removed](const auto& fetched) {

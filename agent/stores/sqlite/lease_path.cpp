@@ -116,7 +116,7 @@ std::expected<directory_lock, std::string> directory_lock::take(const std::strin
     const bool stopped = waiting.stop != nullptr && waiting.stop->load(std::memory_order_relaxed);
     if (stopped || waiting.clock->now() >= waiting.deadline) {
       return std::unexpected("another program holds the lock (flock) of the directory " +
-                             directory + "; find it with `fuser` and let it finish");
+                             directory + "; find it with `fuser`, and let it finish or kill it");
     }
     waiting.clock->pause(lock_pause);
   }

@@ -22,11 +22,6 @@ finished ask(const temporary_directory& in, const member& whom, std::vector<std:
   return run(words, in);
 }
 
-/// True once an answer of `whom` contains this.
-bool comes_to_say(const member& whom, const std::string& path, const std::string& what) {
-  return eventually([&] { return whom.get(path).contains(what); });
-}
-
 class StoreDown : public PlacedMembers {
  protected:
   void SetUp() override {

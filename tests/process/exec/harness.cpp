@@ -320,7 +320,7 @@ std::string stamper_binary() {
 }
 std::string stamper_for_all(const temporary_directory& in) {
   const std::filesystem::path copy = in / "stamper";
-  std::filesystem::copy_file(stamper_binary(), copy, std::filesystem::copy_options::skip_existing);
+  std::filesystem::copy_file(stamper_binary(), copy);
   std::filesystem::permissions(copy, std::filesystem::perms(0755));
   return copy;
 }

@@ -10,6 +10,11 @@
 
 namespace tenure::tests {
 
+/// True once an answer of `whom` contains this.
+inline bool comes_to_say(const member& whom, const std::string& path, const std::string& what) {
+  return eventually([&] { return whom.get(path).contains(what); });
+}
+
 /// A test of members that compete in the store of one place. A derived `SetUp` calls this one, and
 /// returns if the test is skipped.
 class PlacedMembers : public testing::TestWithParam<place> {

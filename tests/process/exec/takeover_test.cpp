@@ -88,7 +88,8 @@ TEST(Takeover, ProgramThatMakesItsCallerRootIsKilledByAGuardThatIsNotRoot) {
   const std::string becomes_root = in / "becomes_root";
   std::filesystem::copy_file("/usr/bin/setpriv", becomes_root);
   ASSERT_EQ(::chmod(becomes_root.c_str(), 04755), 0);
-  const std::string stubborn = stamper_for_all(in) + " " + in.path().string() + " stubborn";
+  const std::string stamper = stamper_for_all(in);
+  const std::string stubborn = stamper + " " + in.path().string() + " stubborn";
   const std::vector<std::string> as_nobody{"setpriv", "--reuid=65534", "--regid=65534",
                                            "--clear-groups"};
   member a(in, {.identity = "a",
@@ -98,10 +99,8 @@ TEST(Takeover, ProgramThatMakesItsCallerRootIsKilledByAGuardThatIsNotRoot) {
                                 " || exec " + stubborn},
                 .before = as_nobody});
   ASSERT_TRUE(runs_as(in, "a")) << a.process().err();
-  member b(in, {.identity = "b",
-                .ttl = "2s",
-                .command = {stamper_for_all(in), in.path()},
-                .before = as_nobody});
+  member b(in,
+           {.identity = "b", .ttl = "2s", .command = {stamper, in.path()}, .before = as_nobody});
   ASSERT_TRUE(eventually([&] { return b.process().said("holder=a"); })) << b.process().err();
   const auto agent = a.agent();
   ASSERT_TRUE(agent);
