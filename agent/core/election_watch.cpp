@@ -52,10 +52,17 @@ void election::on(const moment& at, const event::observed& e, effects& out) {
   }
 }
 
-/// The first observation may show an old release; a change in a later one is fresh.
+/// The first observation may show an old release; a newer one in a later observation is fresh.
 void election::note_heir(const observation& seen, const moment& at) {
-  if (!view_.seen || !seen.last_release || seen.last_release == view_.seen->last_release) return;
-  const std::string& heir = seen.last_release->heir;
+  if (!view_.seen || !seen.last_release) return;
+  const release_record& said = *seen.last_release;
+  // A store with a record for each slot shows an older one again once the newest is deleted. By
+  // both numbers: of two slots, the older term may be released last, and a clock may be set back.
+  if (const auto& before = view_.seen->last_release;
+      before && said.version <= before->version && said.at_unix_ms <= before->at_unix_ms) {
+    return;
+  }
+  const std::string& heir = said.heir;
   heir_first_until_ = time_point::min();
   if (heir.empty()) return;
   if (heir != settings_.identity) {

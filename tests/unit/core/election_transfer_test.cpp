@@ -75,6 +75,25 @@ TEST(Transfer, TheSameReleaseSeenAgainBuysTheHeirNoMoreTime) {
   EXPECT_EQ(c.next_wake(), 3s);
 }
 
+// Of two slots, the one that was released last is deleted: the store's newest record is the
+// other's, of long ago.
+TEST(Transfer, AnOlderReleaseThatIsSeenAgainNamesNobody) {
+  const auto released = [](version term, std::int64_t at_unix_ms, std::string heir) {
+    event::observed out = shows_release(std::move(heir), term);
+    out.what.as_of = core::version{8};
+    out.what.last_release->at_unix_ms = at_unix_ms;
+    return out;
+  };
+  conversation c = waits_behind_other();
+  c.says(released(core::version{5}, 1000, "me"));
+  c.says(shows_other());
+  c.resigns(1h);
+  EXPECT_EQ(c.at(1s).says(released(core::version{6}, 2000, "")), "publish");
+  EXPECT_EQ(c.at(2s).says(released(core::version{5}, 1000, "me")), "publish");
+  EXPECT_EQ(c.at(3s).says(released(core::version{4}, 3000, "me")), "publish, acquire")
+      << "an older term that lasted longer";
+}
+
 TEST(Transfer, ANewerReleaseWithoutAnHeirIsForEverybody) {
   conversation c = waits_behind_other();
   c.at(1s).says(shows_release("b"));
