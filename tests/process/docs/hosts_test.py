@@ -155,6 +155,11 @@ with tempfile.TemporaryDirectory() as place:
             client.start(programs / "haproxy", "-db", "-f", client.at / "haproxy.cfg", LD_LIBRARY_PATH=LIBRARIES)
         else:
             address = "10.0.0.100"
+            # It is unpacked and not installed, and from 2.3 on reads /etc/keepalived/keepalived.config-opts or ends.
+            furnished, settings_of_packages = [], programs / "package" / "etc"
+            if settings_of_packages.exists():
+                furnished = ["unshare", "--mount", "sh", "-ec",
+                             'mount -t overlay overlay -o "lowerdir=$0:/etc" /etc; exec "$@"', settings_of_packages]
             for host in (one, two):
                 if settings.count("/usr/bin/tenure ") != 1:
                     raise AssertionError("the page has another script")
@@ -164,7 +169,7 @@ with tempfile.TemporaryDirectory() as place:
                     program.chmod(0o755)
                     folder.chmod(0o755)
                 (host.at / "keepalived.conf").write_text(settings.replace("/usr/bin/tenure", str(program)))
-                host.start(programs / "keepalived", "--dont-fork", "--log-console", "--log-detail", "--use-file",
+                host.start(*furnished, programs / "keepalived", "--dont-fork", "--log-console", "--log-detail", "--use-file",
                            host.at / "keepalived.conf", "--pid", host.at / "k.pid", "--vrrp_pid", host.at / "v.pid",
                            "--checkers_pid", host.at / "c.pid", LD_LIBRARY_PATH=LIBRARIES)
         first = member(one)
