@@ -86,6 +86,7 @@ TEST(Transfer, AnOlderReleaseThatIsSeenAgainNamesNobody) {
   };
   conversation c = waits_behind_other();
   c.says(released(core::version{5}, 1000, "me"));
+  c.is_refused();
   c.says(shows_other());
   c.resigns(1h);
   EXPECT_EQ(c.at(1s).says(released(core::version{6}, 2000, "")), "publish");
