@@ -168,8 +168,18 @@ void lease_terms::orders_changed(const lease_change& what, writer by) {
 }
 
 void lease_terms::agree(const std::string& election, const lease_state& first) {
-  const auto open = open_slots_in(first);
-  judge_.agreed(election, static_cast<std::uint32_t>(open.empty() ? 0 : open.size() - 1));
+  std::vector<std::uint64_t> list = open_slots_in(first);
+  if (!list.empty()) list.erase(list.begin());  // the epoch
+  judge_.agreed(election, static_cast<std::uint32_t>(list.size()));
+  lists_[election] = std::move(list);
+}
+
+/// A Lease of a slot outside the list is none of the election's (docs/kubernetes.md), even if an
+/// operator has written the list while it was held.
+bool lease_terms::counts(const term& one) const {
+  const auto found = lists_.find(one.election);
+  return one.slot == 0 || found == lists_.end() || found->second.empty() ||
+         std::ranges::find(found->second, one.slot) != found->second.end();
 }
 
 /// Who holds may still give up a term that was over, as long as nobody has taken its Lease.
@@ -359,7 +369,7 @@ bool lease_terms::may_show(const std::string& election, const std::string& ident
       return version >= one->version && version <= last_version(*one);
     });
     if (found == left.end()) {
-      if (!one->is_gone) return false;
+      if (!one->is_gone && counts(*one)) return false;
     } else if (!one->is_gone || one->owner == identity ||
                world_.now < std::max(one->lasts_until, since + one->lasts)) {
       left.erase(found);

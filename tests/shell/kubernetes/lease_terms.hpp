@@ -77,6 +77,7 @@ class lease_terms {
   /// Its key, version and holder.
   static term_name name_of(const term& one) { return {one.key, one.version, one.holder}; }
   static bool is_of_an_agent(const term& one);
+  [[nodiscard]] bool counts(const term& one) const;
   void orders_changed(const lease_change& what, writer by);
   void agree(const std::string& election, const lease_state& first);
   void end(const term& one, erased_by how);
@@ -92,7 +93,8 @@ class lease_terms {
   all_terms present_;
   std::map<std::int64_t, world_time> promised_;
   std::map<term_name, known_term> known_;
-  std::map<std::string, world_time> orders_;  ///< by id: when it was left
+  std::map<std::string, std::vector<std::uint64_t>> lists_;  ///< of slots, by election; empty: none
+  std::map<std::string, world_time> orders_;                 ///< by id: when it was left
   std::int64_t numbers_ = 0;
 };
 
