@@ -63,6 +63,8 @@ void recognizer::refresh() {
 }
 
 recognition recognizer::of(const process::process_stat& one) {
+  // A host shows its kernel's threads, of which one or the other is always in state D.
+  if (one.of_the_kernel) return recognition::no;
   // Checked first: a process that keeps forking and exiting is gone by the time it has matched, and
   // its children are found through it.
   const bool ours = may_be_meant(one);
