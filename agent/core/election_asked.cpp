@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/election.hpp"
+#include "core/sometimes.hpp"
 
 /// What operators order an election to do.
 namespace tenure::core {
@@ -23,6 +24,7 @@ void election::on(const moment& at, const event::resign& e, effects& out) {
     }
     case phase::draining: {
       auto* d = in<state::draining>();
+      TENURE_SOMETIMES(resigned_while_draining);
       d->aside = std::max(d->aside, e.aside);
       break;
     }
@@ -44,6 +46,7 @@ void election::on(const moment&, const event::resume&, effects&) {
 void election::on(const moment& at, const event::shutdown& e, effects& out) {
   if (view_.phase == phase::stopped) return;
   auto* d = in<state::draining>();
+  if (d != nullptr) TENURE_SOMETIMES(shut_down_while_draining);
   if (d == nullptr) d = &give_up(e.why, drained_by(at), at, out);
   d->last = true;
 }

@@ -3,6 +3,7 @@
 
 #include "core/backoff.hpp"
 #include "core/election.hpp"
+#include "core/sometimes.hpp"
 
 /// How a candidate gets the lease.
 namespace tenure::core {
@@ -29,16 +30,21 @@ void election::settle(state::candidate& c, const moment& at, effects& out) {
   if (c.found && c.found->stopping) return;
   if (const auto* acquire = std::get_if<state::acquiring>(&c.acquire)) {
     if (at.now < acquire->sent.deadline) return;
+    TENURE_SOMETIMES(acquire_timed_out);
     acquire_failed(c, at);
   }
   if (!may_campaign(at.now)) {
     // A member that stands aside must not keep a lease that an unanswered acquire may have been
     // granted.
-    if (c.maybe_held) release_now(c.release, no_version, false, at, out);
+    if (c.maybe_held) {
+      TENURE_SOMETIMES(doubtful_acquire_released_while_aside);
+      release_now(c.release, no_version, false, at, out);
+    }
     return;
   }
   // A release that was sent while standing aside needs an answer, too: see `settle` of the drain.
   if (!std::holds_alternative<std::monostate>(c.release)) {
+    TENURE_SOMETIMES(release_before_campaign);
     release_now(c.release, no_version, false, at, out);
     return;
   }
@@ -89,6 +95,7 @@ void election::acquire_failed(state::candidate& c, const moment& at) const {
 void election::on(const moment& at, const event::granted& e, effects& out) {
   if (auto* d = in<state::draining>()) {
     // Too late to begin a term: the drain releases it with everything else we may hold.
+    TENURE_SOMETIMES(granted_while_draining);
     if (d->acquire && (at.now >= d->acquire->deadline || e.number == d->acquire->number)) {
       d->acquire.reset();
       d->maybe_held = true;
@@ -102,6 +109,7 @@ void election::on(const moment& at, const event::granted& e, effects& out) {
   if (acquire != nullptr && at.now >= acquire->sent.deadline) acquire_failed(*c, at);
   if (!state::awaits(c->acquire, e.number)) {
     // The answer to a try that timed out: the store counts it, we do not. Ask again.
+    TENURE_SOMETIMES(granted_after_its_deadline);
     c->maybe_held = true;
     if (auto* pause = std::get_if<state::pause>(&c->acquire)) pause->until = at.now;
     return;
@@ -109,10 +117,14 @@ void election::on(const moment& at, const event::granted& e, effects& out) {
   const lease granted = extended({.version = e.version}, std::min(e.sent_at, at.now), e.ttl);
   const bool too_late = settings_.when.fits(granted.ttl) && at.now >= granted.stop_at;
   const bool disagrees = disagreement() != campaign_obstacle::none;
+  if (too_late) TENURE_SOMETIMES(granted_too_late);
+  if (seen_gone(e.version)) TENURE_SOMETIMES(granted_and_seen_gone);
+  if (disagrees) TENURE_SOMETIMES(granted_while_disagreeing);
   if (too_late || e.version == no_version || seen_gone(e.version) || disagrees) {
     acquire_failed(*c, at);
   } else if (e.version == ended_ && !c->found) {
     // The store has kept the term for too long, or was wrong when it said that the term was over.
+    TENURE_SOMETIMES(granted_an_ended_term);
     acquire_failed(*c, at);
     release_first(*c, at);
   } else {
@@ -139,6 +151,7 @@ void election::accept(state::candidate& c, const event::granted& e, const core::
   if (inherited != e.version) remember(inherited);
   if (e.version <= highest_seen_) {
     // Resources have seen this version or a larger one, and could not tell us from its holder.
+    TENURE_SOMETIMES(granted_a_smaller_version);
     view_.regressed = {.granted = e.version, .seen = highest_seen_};
     give_back(loss_reason::version_regressed, at.now, false).aside = settings_.when.ttl;
     return;
@@ -146,16 +159,20 @@ void election::accept(state::candidate& c, const event::granted& e, const core::
   view_.regressed.reset();
   remember(e.version);
   if (!settings_.when.fits(granted.ttl)) {
+    TENURE_SOMETIMES(granted_too_short_a_ttl);
     give_back(loss_reason::ttl_too_short, at.now, e.released_cleanly).aside = settings_.when.ttl;
   } else if (!may_hold(at.now)) {
+    TENURE_SOMETIMES(granted_while_aside);
     give_back(why_aside(), drained_by(at), e.released_cleanly);
   } else if (adopted) {
     // Its workload was started after lock_delay.
+    TENURE_SOMETIMES(term_adopted);
     enter(state::active{.lease = granted, .workload = state::workload_state::running},
           loss_reason::none, at, out);
     arm(granted, out);
   } else if (c.found) {
     // The term of the found workload is over, and we were granted another.
+    TENURE_SOMETIMES(granted_another_term_than_the_found);
     give_back(loss_reason::session_invalid, at.now, e.released_cleanly);
   } else if (e.released_cleanly) {
     activate(granted, at, out);
@@ -174,13 +191,17 @@ void election::on(const moment& at, const event::refused& e, effects& out) {
   if (c == nullptr) return;
   if (state::awaits(c->acquire, e.number)) {
     const bool freed = std::get<state::acquiring>(c->acquire).seen_free;
+    if (freed) TENURE_SOMETIMES(refused_and_seen_free);
     const time_point again = freed ? turn(at) : std::max(behind(e.retry_at, at), heir_first_until_);
     c->maybe_held = false;
     c->acquire = state::pause{.until = std::max(again, at.now + refused_pause)};
   }
   // However late this refusal is: if we still held the term of the found workload, the store would
   // have granted our try.
-  if (c->found && !c->found->stopping) give_up(loss_reason::taken_over, at.now, at, out);
+  if (c->found && !c->found->stopping) {
+    TENURE_SOMETIMES(refused_while_adopting);
+    give_up(loss_reason::taken_over, at.now, at, out);
+  }
 }
 
 void election::on(const moment& at, const event::acquire_unknown& e, effects&) {

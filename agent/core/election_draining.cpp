@@ -3,6 +3,7 @@
 
 #include "core/backoff.hpp"
 #include "core/election.hpp"
+#include "core/sometimes.hpp"
 
 /// How a term ends: the workload first, then the lease.
 namespace tenure::core {
@@ -33,6 +34,7 @@ state::draining& election::taken_away(loss_reason why, time_point kill_by, const
                                       effects& out) {
   auto* d = in<state::draining>();
   if (d != nullptr) {
+    TENURE_SOMETIMES(lost_while_draining);
     stop(*d, kill_by, why, out);
   } else {
     d = &give_up(why, kill_by, at, out);
@@ -108,6 +110,7 @@ void election::settle(state::draining& d, const moment& at, effects& out) {
   if (d.acquire) {
     // A slow acquire could be carried out after the release: wait for its answer first.
     if (at.now < d.acquire->deadline) return;
+    TENURE_SOMETIMES(drain_without_its_acquires_answer);
     d.acquire.reset();
     d.maybe_held = true;
   }
@@ -118,6 +121,7 @@ void election::settle(state::draining& d, const moment& at, effects& out) {
   const bool gave_up =
       ran_out || unseen || state::failures_of(d.release) >= max_release_tries_at_end;
   const bool enough = d.last && gave_up;
+  if (enough && ours != nullptr) TENURE_SOMETIMES(ended_without_a_release);
   if (enough || (ours == nullptr && !d.maybe_held)) {
     drained(std::move(d), at, out);
   } else if (ours != nullptr) {
@@ -160,6 +164,7 @@ void election::drained(state::draining done, const moment& at, effects& out) {
   // released.
   const auto is_newer = [&](const holder& h) { return h.ours && h.version > ended_; };
   if (view_.seen && std::ranges::any_of(view_.seen->holders, is_newer)) {
+    TENURE_SOMETIMES(drained_and_holds_a_newer_term);
     next.maybe_held = true;
     next.release = state::pause{.until = soon};
   }

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "core/election.hpp"
+#include "core/sometimes.hpp"
 
 /// Who comes next: what a member says of itself, whom it lets come first, for whom it makes way.
 namespace tenure::core {
@@ -77,6 +78,7 @@ time_point election::makes_way_at() const {
 
 void election::make_way(const moment& at, effects& out) {
   if (at.now < makes_way_at()) return;
+  TENURE_SOMETIMES(made_way);
   const std::string heir = view_.next->identity;
   give_up(loss_reason::preempted, drained_by(at), at, out).heir = heir;
 }

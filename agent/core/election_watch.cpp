@@ -2,6 +2,7 @@
 
 #include "core/backoff.hpp"
 #include "core/election.hpp"
+#include "core/sometimes.hpp"
 
 /// How an election reacts to its watch.
 namespace tenure::core {
@@ -41,10 +42,12 @@ void election::on(const moment& at, const event::observed& e, effects& out) {
     // A found workload gets no more time. Any other loses its grace if another member holds
     // already: no lock-delay came between, because an operator had deleted the key.
     if (d->workload && seen_gone(d->workload->version) && (!d->lease || !room)) {
+      TENURE_SOMETIMES(drain_loses_its_grace);
       stop(*d, at.now, how_lost, out);
     }
   } else if (auto* c = in<state::candidate>()) {
     if (c->found && seen_gone(c->found->version)) {
+      TENURE_SOMETIMES(found_term_seen_gone);
       give_up(how_lost, at.now, at, out);
     } else {
       wait_for(*c, seen, changed, room, at);
@@ -60,6 +63,7 @@ void election::note_heir(const observation& seen, const moment& at) {
   // both numbers: of two slots, the older term may be released last, and a clock may be set back.
   if (const auto& before = view_.seen->last_release;
       before && said.version <= before->version && said.at_unix_ms <= before->at_unix_ms) {
+    if (said != *before) TENURE_SOMETIMES(older_release_seen_again);
     return;
   }
   const std::string& heir = said.heir;
@@ -69,6 +73,7 @@ void election::note_heir(const observation& seen, const moment& at) {
     heir_first_until_ = at.now + heir_patience;
   } else if (aside_until_ != never) {
     // This member is named as the heir: its own recent resignation no longer counts.
+    if (at.now < aside_until_) TENURE_SOMETIMES(heir_stood_aside);
     aside_until_ = time_point::min();
   }
 }
@@ -85,6 +90,7 @@ void election::note_acceptance(const observation& seen, const moment& at, effect
   ended_ = std::min(ended_, before);
   out.add(command::forget_grants{.before = before});
   if (!view_.regressed) return;
+  TENURE_SOMETIMES(acceptance_frees_a_member);
   view_.regressed.reset();
   if (aside_until_ != never) aside_until_ = time_point::min();
   if (auto* d = in<state::draining>()) d->aside = duration::zero();
@@ -98,6 +104,7 @@ void election::note_acceptance(const observation& seen, const moment& at, effect
 void election::wait_for(state::candidate& c, const observation& seen, bool changed, bool room,
                         const moment& at) {
   if (auto* acquire = std::get_if<state::acquiring>(&c.acquire)) {
+    if (room) TENURE_SOMETIMES(seen_free_while_acquiring);
     acquire->seen_free = acquire->seen_free || room;
     return;
   }
@@ -109,6 +116,7 @@ void election::wait_for(state::candidate& c, const observation& seen, bool chang
     if (changed || pause.failures == 0) pause = {.until = turn(at)};
   } else if ((changed || !c.maybe_held) && shows_ours) {
     // An acquire that timed out may have been carried out after all; another acquire will tell.
+    TENURE_SOMETIMES(doubtful_acquire_was_carried_out);
     pause.until = at.now;
     c.maybe_held = true;
   } else if (c.maybe_held) {

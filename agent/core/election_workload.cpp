@@ -2,6 +2,7 @@
 
 #include "core/check.hpp"
 #include "core/election.hpp"
+#include "core/sometimes.hpp"
 
 /// Events of an election's workload and of its guard.
 namespace tenure::core {
@@ -20,6 +21,7 @@ void election::on(const moment& at, const event::workload_found& e, effects& out
   remember(e.stopping ? e.version : core::version{number(e.version) - 1});
   out.add(command::publish{});
   if (shown_over(e.version)) {
+    TENURE_SOMETIMES(found_after_its_term);
     const bool room = view_.seen->holders.size() < settings_.slots;
     give_up(room ? loss_reason::revoked : loss_reason::taken_over, at.now, at, out);
     return;
@@ -28,6 +30,7 @@ void election::on(const moment& at, const event::workload_found& e, effects& out
   if (pause != nullptr && view_.since != never) pause->until = at.now;
   // This member stands aside, so it is about to release the lease the workload needs.
   if (!may_campaign(at.now) || !std::holds_alternative<std::monostate>(c->release)) {
+    TENURE_SOMETIMES(found_while_aside);
     give_up(why_aside(), drained_by(at), at, out);
   }
 }
@@ -52,7 +55,10 @@ void election::on(const moment& at, const event::workload_exited&, effects& out)
   if (auto* c = in<state::candidate>()) {
     const bool stopping = c->found->stopping;
     c->found.reset();
-    if (stopping) return release_first(*c, at);
+    if (stopping) {
+      TENURE_SOMETIMES(found_one_that_was_stopping);
+      return release_first(*c, at);
+    }
   }
   if (auto* a = in<state::active>()) a->workload = state::workload_state::none;
   if (auto* d = in<state::draining>()) {
@@ -65,7 +71,10 @@ void election::on(const moment& at, const event::workload_exited&, effects& out)
 /// Its lease is not released before it is dead, either. It runs no code any more, but the kernel
 /// may still carry out what it asked for; resources refuse that by the version.
 void election::on(const moment&, const event::workload_stuck&, effects&) {
-  if (auto* d = in<state::draining>(); d != nullptr && d->workload) d->workload->stuck = true;
+  if (auto* d = in<state::draining>(); d != nullptr && d->workload) {
+    TENURE_SOMETIMES(workload_stuck);
+    d->workload->stuck = true;
+  }
 }
 
 void election::on(const moment& at, const event::workload_unseen&, effects& out) {
@@ -74,6 +83,7 @@ void election::on(const moment& at, const event::workload_unseen&, effects& out)
   const core::lease* lease = held();
   const bool maybe_held = (c != nullptr && c->maybe_held) || (d != nullptr && d->maybe_held);
   if (workload_term() == no_version || (lease == nullptr && !maybe_held)) return;
+  TENURE_SOMETIMES(workload_unseen);
   // A renewal that is under way, or an acquire that timed out, may prolong it still.
   const duration ttl = lease != nullptr ? lease->ttl : settings_.when.ttl;
   const time_point renewed_at = later(at.now, settings_.when.try_timeout());

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/sometimes.hpp"
+
 namespace tenure::core {
 namespace {
 
@@ -18,7 +20,10 @@ guard_actions guard::armed(time_point now, time_point stop_at, time_point kill_a
 }
 
 guard_actions guard::start_asked(time_point now, core::version version) {
-  if (state_ != state::empty || now >= std::min(stop_at_, kill_at_)) return {.refused = true};
+  if (state_ != state::empty || now >= std::min(stop_at_, kill_at_)) {
+    TENURE_SOMETIMES(guard_refused_a_start);
+    return {.refused = true};
+  }
   state_ = state::running;
   version_ = version;
   kill_by_ = never;
@@ -57,6 +62,7 @@ void guard::emptied() {
 guard_actions guard::woke(time_point now) {
   if (state_ == state::empty || now < next_wake()) return {};
   if (state_ == state::running && now < kill_at_) return stop(now, kill_at_);
+  if (state_ == state::stopping) TENURE_SOMETIMES(guard_killed_at_its_deadline);
   state_ = state::killing;
   again_ = now + kill_again;
   return {.kill = true};

@@ -4,6 +4,7 @@
 
 #include "core/backoff.hpp"
 #include "core/check.hpp"
+#include "core/sometimes.hpp"
 
 namespace tenure::core {
 namespace {
@@ -132,7 +133,10 @@ void lease_group::renewed(const moment& at, attempt number, const renewal_answer
   }
   try_unanswered_again(at);
   // What has ended these may have ended terms, too, that were granted since the renewal was sent.
-  if (!losses.empty() && holds_more_than(asked)) due_ = at.now;
+  if (!losses.empty() && holds_more_than(asked)) {
+    TENURE_SOMETIMES(loss_beside_a_newer_term);
+    due_ = at.now;
+  }
   find_first_wake();
   settle(at, out);
 }
@@ -158,7 +162,10 @@ bool lease_group::holds_more_than(std::span<const renewal_item> asked) const {
 /// Unknown is not lost: try again until the elections themselves give up at stop_at.
 void lease_group::renewal_failed(const moment& at) {
   batch_.clear();
-  if (batch_of_unanswered_) return try_unanswered_again(at);
+  if (batch_of_unanswered_) {
+    TENURE_SOMETIMES(renewal_of_the_unanswered_failed);
+    return try_unanswered_again(at);
+  }
   unanswered_.clear();
   unanswered_due_ = never;
   ++failures_;

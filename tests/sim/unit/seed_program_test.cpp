@@ -48,5 +48,11 @@ TEST(SeedProgram, SeedsToRunAndASeedToReplayAreTwoThings) {
   }
 }
 
+// These runs reach nothing of core, which is linked with them.
+TEST(SeedProgram, ARunOfThousandsThatNeverReachesAProbeFails) {
+  EXPECT_EQ(said({"--seeds", "1999"}).status, 0);
+  EXPECT_EQ(said({"--seeds", "2000"}).status, 1);
+}
+
 }  // namespace
 }  // namespace tenure::tests

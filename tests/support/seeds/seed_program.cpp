@@ -10,13 +10,18 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "support/seeds/number_argument.hpp"
+#include "support/seeds/probes.hpp"
 
 namespace tenure::tests {
 namespace {
 
 constexpr std::size_t trace_lines = 60;
+
+/// Each TENURE_SOMETIMES is reached by one of so many seeds, or the run fails.
+constexpr std::uint64_t seeds_that_reach_all = 2000;
 
 constexpr int exit_broken = 1;
 constexpr int exit_usage = 2;
@@ -29,6 +34,7 @@ struct options {
   std::size_t lines = trace_lines;
   std::string_view expect;  ///< rules, or "any"; empty: none is to be broken
   bool twice = false;
+  bool probes = false;  ///< say how often each was reached
   bool help = false;
 };
 
@@ -40,6 +46,7 @@ void print_usage(const seed_program& what, std::FILE* to) {
       "       ... --seed S [--lines L]   replay one, with its last L lines\n"
       "       ... --expect RULE,...|any  exit 0 if one of these is broken before any other\n"
       "       ... --twice                exit 0 if both runs are the same\n"
+      "       ... --probes               say how often each TENURE_SOMETIMES was reached, too\n"
       "       ... --help\n"
       "exit status: 0 well, 1 a rule was broken, 2 wrong usage, 130 interrupted\n",
       what.name, static_cast<unsigned long long>(what.usual_seeds));
@@ -70,6 +77,10 @@ std::optional<options> parse(const seed_program& what, int argc, char** argv) {
     }
     if (flag == "--twice") {
       out.twice = true;
+      continue;
+    }
+    if (flag == "--probes") {
+      out.probes = true;
       continue;
     }
     const std::string_view value = ++i < argc ? argv[i] : "";
@@ -135,6 +146,12 @@ int judge_mutant(const seed_results& r, std::string_view expected) {
 int run_many(const seed_program& what, const options& asked) {
   const seed_results r = run_seeds(asked.bulk, what.run, what.replay_command);
   print_summary(r);
+  if (asked.probes) {
+    for (const probe_count& one : probe_counts()) {
+      std::printf("%10llu %.*s\n", static_cast<unsigned long long>(one.reached),
+                  static_cast<int>(one.name.size()), one.name.data());
+    }
+  }
   if (r.interrupted) {
     std::printf("interrupted: no rule was broken in %llu of %llu seeds\n",
                 static_cast<unsigned long long>(r.seeds),
@@ -156,7 +173,10 @@ int run_many(const seed_program& what, const options& asked) {
   std::printf("no rule was broken in %llu seeds from %llu\n",
               static_cast<unsigned long long>(r.seeds),
               static_cast<unsigned long long>(asked.bulk.from));
-  return 0;
+  if (r.seeds < seeds_that_reach_all) return 0;
+  const std::vector<std::string> faults = probe_faults(what.name);
+  for (const std::string& one : faults) std::printf("%s\n", one.c_str());
+  return faults.empty() ? 0 : exit_broken;
 }
 
 }  // namespace

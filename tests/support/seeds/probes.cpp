@@ -1,0 +1,98 @@
+#include "support/seeds/probes.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "core/sometimes.hpp"
+
+// Weak: a program without any probe has no such section.
+extern "C" {
+[[gnu::weak]] extern tenure::core::probe
+    __start_tenure_probes;  // NOLINT(bugprone-reserved-identifier)
+[[gnu::weak]] extern tenure::core::probe
+    __stop_tenure_probes;  // NOLINT(bugprone-reserved-identifier)
+}
+
+namespace tenure::tests {
+namespace {
+
+struct seldom {
+  std::string_view probe;
+  std::string_view
+      simulators;  ///< with a blank between them; "all": then a unit test has to reach it
+  std::string_view why;
+};
+
+constexpr std::string_view at_once =
+    "two rare things at one instant, which the abstract simulator draws often";
+constexpr std::string_view no_acceptance =
+    "it has no operator who accepts versions after a restore";
+
+/// What these simulators reach in fewer than eight of a thousand seeds, or never.
+constexpr std::array<seldom, 22> rows{{
+    {"acceptance_frees_a_member", "sim", no_acceptance},
+    {"drain_without_its_acquires_answer", "shell_sim shell_consul", at_once},
+    {"drained_and_holds_a_newer_term", "shell_sim shell_consul", at_once},
+    {"found_after_its_term", "all",
+     "a guard tells its agent of a workload before a watch shows anything"},
+    {"found_one_that_was_stopping", "shell_consul", at_once},
+    {"found_while_aside", "all",
+     "an agent that has just begun is seldom aside, ill or without a guard"},
+    {"granted_after_its_deadline", "shell_sim shell_consul shell_kubernetes", at_once},
+    {"granted_and_seen_gone", "shell_consul", at_once},
+    {"granted_another_term_than_the_found", "shell_sim shell_consul shell_kubernetes", at_once},
+    {"granted_too_late", "all", "no modelled store grants less than was asked for"},
+    {"granted_too_short_a_ttl", "all", "no modelled store grants less than was asked for"},
+    {"granted_while_aside", "shell_sim shell_consul shell_kubernetes", at_once},
+    {"granted_while_disagreeing", "sim shell_sim shell_consul",
+     "members that disagree are few, and the abstract ones agree"},
+    {"guard_refused_a_start", "sim", "a modelled agent and its guard share a clock"},
+    {"heir_stood_aside", "sim shell_consul", "an order to a member that has just had another"},
+    {"loss_beside_a_newer_term", "shell_sim shell_consul shell_kubernetes", at_once},
+    {"made_way", "shell_sim shell_consul shell_kubernetes",
+     "a term lasts four TTLs before it makes way, longer than most worlds are at peace"},
+    {"older_release_seen_again", "sim",
+     "it has neither slots with records of their own nor restores"},
+    {"refused_while_adopting", "shell_sim shell_consul shell_kubernetes", at_once},
+    {"renewal_of_the_unanswered_failed", "sim shell_sim shell_consul",
+     "only over Leases is a renewal answered in parts"},
+    {"workload_stuck", "sim", "its guard always ends what it kills"},
+    {"workload_unseen", "sim", "its guard always tells what lives"},
+}};
+
+bool is_seldom(std::string_view probe, std::string_view simulator) {
+  return std::ranges::any_of(rows, [&](const seldom& one) {
+    return one.probe == probe &&
+           (one.simulators == "all" ||
+            (" " + std::string(one.simulators) + " ").contains(" " + std::string(simulator) + " "));
+  });
+}
+
+}  // namespace
+
+std::vector<probe_count> probe_counts() {
+  std::vector<probe_count> out;
+  for (const core::probe* at = &__start_tenure_probes; at != &__stop_tenure_probes; ++at) {
+    out.push_back(
+        {.name = at->name, .file = at->file, .line = at->line, .reached = at->reached.load()});
+  }
+  std::ranges::sort(out, {}, &probe_count::reached);
+  return out;
+}
+
+std::vector<std::string> probe_faults(std::string_view simulator) {
+  std::vector<std::string> out;
+  const std::vector<probe_count> all = probe_counts();
+  for (const probe_count& one : all) {
+    if (one.reached > 0 || is_seldom(one.name, simulator)) continue;
+    out.push_back(std::string(one.name) + " was never reached: " + std::string(one.file) + ":" +
+                  std::to_string(one.line));
+  }
+  for (const seldom& one : rows) {
+    if (std::ranges::find(all, one.probe, &probe_count::name) != all.end()) continue;
+    out.push_back(std::string(one.probe) + " is said to be seldom reached, and does not exist");
+  }
+  return out;
+}
+
+}  // namespace tenure::tests
