@@ -56,6 +56,12 @@ foreach(patch IN LISTS patches)
   list(APPEND TENURE_MUTATED ${touched})
 endforeach()
 
+# Sources that are changed again and again (tests/mutate.py) are compiled by themselves, too.
+set(TENURE_ALONE "" CACHE STRING "Sources, as paths in the project, that are not compiled with others")
+foreach(source IN LISTS TENURE_ALONE)
+  list(APPEND TENURE_MUTATED "${PROJECT_SOURCE_DIR}/${source}")
+endforeach()
+
 # tenure_room(NAME KNOWS other rooms [SMALL] [APART a.cpp ...])
 #
 # A room is a static library of all sources in its folder. SMALL is for what runs once, at a start or for a command: it is

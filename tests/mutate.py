@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""mutate.py [--since COMMIT] [--mutants N] [--seed S]: does anybody notice if the change is wrong?
+
+Plants N small mistakes (30), one at a time, in lines of agent/**/*.cpp that have changed since COMMIT (by default the commit
+before the last), in a worktree of HEAD in build/mutate, and lets the unit tests of the room judge each, for the stores' clients
+a hundred seeds of their simulator as well. Says which mistakes nobody has noticed: each of these needs a test, or a word why it
+makes no difference. Ends with 1 if there are any."""
+import argparse
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TREE = ROOT / "build" / "mutate"
+SIMULATED = {"etcd": "shell_sim", "consul": "shell_consul", "kubernetes": "shell_kubernetes", "sqlite": "shell_sqlite"}
+TESTS = {"cli": "cli_unit_tests", "guard": "guard_unit_tests", "health": "health_unit_tests", "log": "log_unit_tests"}
+# Seconds: a mistake may make a loop endless.
+BUILD_LIMIT, RUN_LIMIT = 600, 120
+
+# What stands in a line, and what is put there. Blanks keep templates and strings out of it.
+SWAPS = [(" < ", " <= "), (" <= ", " < "), (" > ", " >= "), (" >= ", " > "), (" == ", " != "), (" != ", " == "),
+         (" && ", " || "), (" || ", " && "), (" + ", " - "), (" - ", " + "), ("std::min", "std::max"),
+         ("std::max", "std::min"), ("true", "false"), ("false", "true"), ("++", "--"), (" += ", " -= ")]
+CONDITION = re.compile(r"\b(if|while) \((?!const|auto)([^;{]*)\)( \{| [^;]*;)$")
+# A call or an assignment that can be left out: nothing is declared, returned or left by it.
+STATEMENT = re.compile(r"^\s*(?!return|break|continue|case|using|const|auto|static|throw|co_|else|if|for|while|do|namespace|template)"
+                       r"[a-z_][\w.:>\-\[\]]*(\(.*\)| = [^;]*);$")
+
+
+def git(*words):
+    return subprocess.run(["git", "-C", ROOT, *words], check=True, capture_output=True, text=True).stdout
+
+
+def changed_lines(since):
+    """(file, number of a line as it is in HEAD)"""
+    name, out = "", []
+    for line in git("diff", "-U0", "--diff-filter=d", since, "HEAD", "--", "agent/*.cpp").splitlines():
+        if line.startswith("+++ b/"):
+            name = line[6:]
+        elif found := re.match(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@", line):
+            first, count = int(found[1]), int(found[2] or 1)
+            out += [(name, at) for at in range(first, first + count)]
+    return out
+
+
+def mistakes(line):
+    """Each line that a small mistake makes of this one."""
+    if line.lstrip().startswith(("//", "#")) or "TENURE_" in line:
+        return
+    code = line.split("//")[0].rstrip()
+    for before, after in SWAPS:
+        for at in (found.start() for found in re.finditer(re.escape(before), code)):
+            if code[:at].count('"') % 2 == 0:
+                yield code[:at] + after + code[at + len(before):]
+    if found := CONDITION.search(code):
+        inside = found[2]
+        if inside.count("(") == inside.count(")"):
+            yield code[:found.start(2)] + "!(" + inside + ")" + code[found.end(2):]
+    if STATEMENT.match(code):
+        yield code[:len(code) - len(code.lstrip())] + ";"
+
+
+def judges(name):
+    """The targets that judge a file, with their arguments."""
+    parts = pathlib.PurePath(name).parts
+    room = parts[1]
+    if room == "stores":
+        store = parts[2]
+        if store not in SIMULATED:
+            return [("record_tests", [])] if store == "records" else []
+        unit = "sqlite_tests" if store == "sqlite" else store + "_codec_tests"
+        return [(unit, []), (SIMULATED[store], ["--seeds", "100", "--from", "random"])]
+    target = TESTS.get(room, room + "_tests")
+    return [(target, [])] + ([("sim", ["--seeds", "500", "--from", "random"])] if room == "core" else [])
+
+
+def run(*words, limit, **more):
+    try:
+        return subprocess.run(words, capture_output=True, text=True, timeout=limit, **more).returncode
+    except subprocess.TimeoutExpired:
+        return -1
+
+
+def build(targets):
+    return run("ninja", "-C", TREE / "build" / "dev", *targets, limit=BUILD_LIMIT)
+
+
+def program(target):
+    [found] = [p for p in (TREE / "build" / "dev" / "tests").rglob(target) if p.is_file()]
+    return found
+
+
+def notices(target, arguments):
+    words = [program(target), *arguments]
+    if target == "sqlite_tests":  # it looks at all processes
+        words.insert(0, program("apart"))
+    return run(*words, limit=RUN_LIMIT, cwd=TREE) != 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--since", default="HEAD~1")
+    parser.add_argument("--mutants", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
+    given = parser.parse_args()
+    dice = random.Random(given.seed)
+    print(f"==> drawn by --seed {given.seed}, of what has changed since {given.since}", flush=True)
+
+    lines = {}
+    drawn = []
+    for name, number in changed_lines(given.since):
+        if name not in lines:
+            lines[name] = git("show", f"HEAD:{name}").splitlines()
+        text = lines[name]
+        drawn += [(name, number, text[number - 1], wrong) for wrong in mistakes(text[number - 1]) if judges(name)]
+    dice.shuffle(drawn)
+    if not drawn:
+        print("==> no line of agent/**/*.cpp has changed in which a mistake can be planted")
+        return 0
+
+    if TREE.exists():
+        git("worktree", "remove", "--force", TREE)
+    git("worktree", "prune")
+    git("worktree", "add", "--quiet", "--detach", TREE, "HEAD")
+    alone = sorted({one[0] for one in drawn})
+    # What is changed again and again is compiled by itself.
+    if run("cmake", "--preset", "dev", "-DTENURE_ALONE=" + ";".join(alone), limit=BUILD_LIMIT, cwd=TREE) != 0:
+        sys.exit("mutate: cannot configure " + str(TREE))
+    begin = time.monotonic()
+    targets = sorted({target for one in drawn[:4 * given.mutants] for target, _ in judges(one[0])})
+    if build(targets + ["apart"]) != 0:
+        sys.exit(f"mutate: what HEAD has does not build: ninja -C {TREE}/build/dev {' '.join(targets)}")
+    print(f"==> built {', '.join(targets)} in {time.monotonic() - begin:.0f} s", flush=True)
+
+    tried, unnoticed = 0, []
+    for name, number, right, wrong in drawn:
+        if tried == given.mutants:
+            break
+        file = TREE / name
+        before = file.read_text()
+        text = before.splitlines()
+        text[number - 1] = wrong
+        file.write_text("\n".join(text) + "\n")
+        its = judges(name)
+        if build([target for target, _ in its]) == 0:
+            tried += 1
+            if not any(notices(target, arguments) for target, arguments in its):
+                unnoticed.append((name, number, right, wrong))
+                print(f"{name}:{number}: nobody notices\n  -{right}\n  +{wrong}", flush=True)
+        file.write_text(before)
+    git("worktree", "remove", "--force", TREE)
+    print(f"==> {tried} mistakes, {len(unnoticed)} unnoticed, in {time.monotonic() - begin:.0f} s")
+    return 1 if unnoticed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
