@@ -15,6 +15,7 @@ namespace {
 
 using core::phase;
 using testing::HasSubstr;
+using testing::Not;
 
 /// A service whose scene and clock the test moves.
 struct served_scene {
@@ -139,8 +140,16 @@ TEST(ServiceEvents, UnixSocketThatIsInUseSaysWhatToDo) {
 TEST(ServiceEvents, BoardMayOutliveTheServiceThatItTells) {
   served_scene served;
   served.begin();
+  raw_client waiting = served.client();
+  waiting.send(get("/v1/elections/db?index=1&wait=10m"));
+  raw_client other = served.client();
+  EXPECT_EQ(other.ask(get("/v1/elections/db?index=0&wait=10m")).status, 200) << "it waits now";
   served.service.reset();
   served.drain();
+  EXPECT_EQ(served.published.current()->elections[0].view.phase, phase::draining);
+  const reply last = waiting.receive();
+  EXPECT_EQ(last.status, 200);
+  EXPECT_THAT(last.body, Not(HasSubstr("draining"))) << "what it was told at the service's end";
 }
 
 }  // namespace

@@ -88,15 +88,22 @@ TEST(Shutdown, IsHarmlessTwiceAndBeforeTheStart) {
   http::http_server never_started;
   ASSERT_TRUE(never_started.listen_on({"127.0.0.1", 0}, echo));
   never_started.shutdown();
+  EXPECT_TRUE(never_started.start()) << "it has not begun, so nothing has ended";
   test_server s;
+  raw_client client(s.where);
+  EXPECT_EQ(client.ask(get("/")).status, 200);
   s.server.shutdown();
   s.server.shutdown();
+  EXPECT_TRUE(client.closed_by_server());
 }
 
 TEST(Shutdown, RightAfterTheStartIsHarmless) {
   for (int i = 0; i < 50; ++i) {
     test_server s;
-    const raw_client queued(s.where);
+    raw_client queued(s.where);
+    auto ending = shutdown_of(s);
+    ASSERT_TRUE(returns(ending)) << "of start " << i;
+    EXPECT_TRUE(queued.closed_by_server());
   }
 }
 
