@@ -73,8 +73,10 @@ bool is_seldom(std::string_view probe, std::string_view simulator) {
 std::vector<probe_count> probe_counts() {
   std::vector<probe_count> out;
   for (const core::probe* at = &__start_tenure_probes; at != &__stop_tenure_probes; ++at) {
-    out.push_back(
-        {.name = at->name, .file = at->file, .line = at->line, .reached = at->reached.load()});
+    out.push_back({.name = at->name,
+                   .file = at->file,
+                   .line = at->line,
+                   .reached = __atomic_load_n(&at->reached, __ATOMIC_RELAXED)});
   }
   std::ranges::sort(out, {}, &probe_count::reached);
   return out;
