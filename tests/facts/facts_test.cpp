@@ -16,8 +16,11 @@
 
 #include "consul/modelled_consul.hpp"
 #include "etcd/modelled_etcd.hpp"
+#include "judge.hpp"
+#include "kubernetes/modelled_kubernetes.hpp"
 #include "servers/consul_server.hpp"
 #include "servers/etcd_server.hpp"
+#include "servers/kubernetes_server.hpp"
 #include "servers/plain_http.hpp"
 #include "world.hpp"
 
@@ -36,16 +39,17 @@ using asker = std::function<answer(const std::string& method, const std::string&
 /// Nobody listens to what really happens.
 class no_witness final : public shell::store_witness {
  public:
+  no_witness(const shell::world&, bool /*traced*/) {}
   void created(const std::string&, std::uint64_t, std::int64_t, const std::string&) override {}
   void erased(const std::string&, std::uint64_t, shell::erased_by) override {}
   void restored(const std::vector<shell::restored_key>&, std::uint64_t) override {}
 };
 
-template <class Model>
+template <class Model, class Witness = no_witness>
 asker model() {
   struct scene {
     shell::world in{1};
-    no_witness nobody{};
+    Witness nobody{in, false};
     Model servers{in, nobody};
   };
   const auto of = std::make_shared<scene>();
@@ -81,6 +85,16 @@ asker server(const servers::server_release& release) {
   };
 }
 
+asker kubernetes_server(const servers::server_release& release) {
+  const auto of = std::make_shared<servers::kubernetes_server>(release);
+  return [of](const std::string& method, const std::string& target, const std::string& body) {
+    const servers::secure_answer said =
+        of->call(method, target, body,
+                 method == "PATCH" ? servers::json_patch : servers::kubernetes_request{});
+    return answer{.status = said.status, .body = said.body};
+  };
+}
+
 struct subject {
   std::string store;
   std::string name;
@@ -92,8 +106,10 @@ std::ostream& operator<<(std::ostream& out, const subject& one) {
 }
 
 std::vector<subject> subjects() {
-  std::vector<subject> out{{"etcd", "model", model<shell::modelled_etcd>},
-                           {"consul", "model", model<shell::modelled_consul>}};
+  std::vector<subject> out{
+      {"etcd", "model", model<shell::modelled_etcd>},
+      {"consul", "model", model<shell::modelled_consul>},
+      {"kubernetes", "model", model<shell::modelled_kubernetes, shell::judge>}};
   for (const auto& release : servers::etcd_releases()) {
     out.push_back({"etcd", release.name,
                    [release] { return server<servers::etcd_cluster>(release); },
@@ -102,6 +118,10 @@ std::vector<subject> subjects() {
   for (const auto& release : servers::consul_releases()) {
     out.push_back({"consul", release.name,
                    [release] { return server<servers::consul_cluster>(release); },
+                   release.binary.empty() ? release.why : ""});
+  }
+  for (const auto& release : servers::kubernetes_releases()) {
+    out.push_back({"kubernetes", release.name, [release] { return kubernetes_server(release); },
                    release.binary.empty() ? release.why : ""});
   }
   return out;
@@ -116,7 +136,9 @@ TEST_P(Facts, Hold) {
   const asker asks = one.make();
   std::size_t number = 0;
   for (const fact& f : facts_in(file)) {
-    fact_run run("facts/" + std::to_string(++number) + "/");
+    // The names of Kubernetes have no slashes.
+    const std::string place = "facts/" + std::to_string(++number) + "/";
+    fact_run run(one.store == "kubernetes" ? "facts-" + std::to_string(number) + "-" : place);
     for (const fact_call& call : f.calls) {
       const answer said = asks(call.method, run.sent(call.target), run.sent(call.body));
       const std::string wrong = run.differs(call.answer, said.body);
