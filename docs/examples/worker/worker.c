@@ -22,18 +22,20 @@ int main(void) {
   signal(SIGTERM, SIG_IGN);
   for (;; usleep(5000)) {
     const uint64_t version = tenure_version(page);
+    /* Asked once a turn: it may become true at any moment. */
+    const int draining = tenure_draining(page);
     if (version == 0) {
       snprintf(now, sizeof now, "may not write");
     } else {
       /* Here it would write, and send the version along. */
       snprintf(now, sizeof now, "%s, version %llu",
-               tenure_draining(page) ? "finish" : "may write", (unsigned long long)version);
+               draining ? "finish" : "may write", (unsigned long long)version);
     }
     if (strcmp(now, before) != 0) {
       puts(now);
       fflush(stdout);
       strcpy(before, now);
     }
-    if (tenure_draining(page)) return 0;
+    if (draining) return 0;
   }
 }

@@ -43,7 +43,7 @@ constexpr std::array<seldom, 22> rows{{
     {"granted_too_late", "all", "no modelled store grants less than was asked for"},
     {"granted_too_short_a_ttl", "all", "no modelled store grants less than was asked for"},
     {"granted_while_aside", "shell_sim shell_consul shell_kubernetes", at_once},
-    {"granted_while_disagreeing", "sim shell_sim shell_consul",
+    {"granted_while_disagreeing", "sim shell_sim shell_consul shell_kubernetes",
      "members that disagree are few, and the abstract ones agree"},
     {"guard_refused_a_start", "sim", "a modelled agent and its guard share a clock"},
     {"heir_stood_aside", "sim shell_consul", "an order to a member that has just had another"},
