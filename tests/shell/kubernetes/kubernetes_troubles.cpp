@@ -153,6 +153,7 @@ void kubernetes_troubles::put_back_later(const std::string& name) {
   if (!kubernetes_.edit(name, [](json& lease) { lease["spec"]["holderIdentity"] = ""; })) return;
   say_("an operator clears the holder of " + name + ", and puts it back later");
   stage_.in.after(dice_.spread(1ms, 2 * stage_.when.ttl), [this, name, was] {
+    if (is_mended_) return;
     const bool done =
         kubernetes_.edit(name, [&](json& lease) { lease["spec"] = was->object.at("spec"); });
     if (done) say_("an operator puts back what was in " + name);
@@ -246,6 +247,7 @@ void kubernetes_troubles::disturb_watches(world_time quiet) {
 }
 
 void kubernetes_troubles::mend() {
+  is_mended_ = true;
   for (const auto& one : clients_) one->retire();
   for (std::size_t s = 0; s < modelled_cluster::most_servers; ++s) {
     kubernetes_.answers(s, {});

@@ -41,6 +41,7 @@ class kubernetes_troubles final : public store_troubles {
   bool has_clients_;
   bool edits_;
   bool has_nonsense_;
+  bool is_mended_ = false;  ///< what was planned for later is not done any more
   bool upsets_servers_;
   bool disturbs_watches_;
   modelled_kubernetes::backup backup_;
