@@ -33,6 +33,48 @@ std::string text_of(const json& one) {
   return one.is_string() ? one.get<std::string>() : one.dump();
 }
 
+/// Empty, or how `got` differs from what is wanted `where`.
+std::string compare(const json& wanted, const json& got, const std::string& where,
+                    std::map<std::string, std::string>& bound) {
+  const auto wrong = [&] {
+    return where + " is " + got.dump() + " instead of " + wanted.dump() + "\n";
+  };
+  if (wanted.is_string()) {
+    const auto& text = wanted.get_ref<const std::string&>();
+    if (text == "*") return "";
+    if (text.size() > 1 && text.front() == '$') {
+      const auto [it, is_new] = bound.emplace(text.substr(1), text_of(got));
+      return is_new || it->second == text_of(got)
+                 ? ""
+                 : where + " is " + got.dump() + " instead of " + it->second + "\n";
+    }
+  }
+  if (wanted.is_object()) {
+    if (!got.is_object()) return wrong();
+    std::string out;
+    for (const auto& [name, one] : wanted.items()) {
+      const bool has = got.contains(name);
+      const bool may_lack = one.is_null() || one == false;
+      if (!has && !may_lack) {
+        out += where + "." + name + " is absent\n";
+      } else if (has && one.is_null() && !got.at(name).is_null()) {
+        out += where + "." + name + " is " + got.at(name).dump() + ", and is to be absent\n";
+      } else if (has && !one.is_null()) {
+        out += compare(one, got.at(name), where + "." + name, bound);
+      }
+    }
+    return out;
+  }
+  if (wanted.is_array()) {
+    if (!got.is_array() || got.size() != wanted.size()) return wrong();
+    std::string out;
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      out += compare(wanted[i], got[i], where + "[" + std::to_string(i) + "]", bound);
+    return out;
+  }
+  return wanted == got ? "" : wrong();
+}
+
 }  // namespace
 
 std::vector<fact> facts_in(const std::string& path) {
@@ -98,51 +140,6 @@ std::string fact_run::sent(const std::string& text) const {
   encode(body);
   return body.dump();
 }
-
-namespace {
-
-std::string compare(const json& wanted, const json& got, const std::string& where,
-                    std::map<std::string, std::string>& bound) {
-  const auto wrong = [&] {
-    return where + " is " + got.dump() + " instead of " + wanted.dump() + "\n";
-  };
-  if (wanted.is_string()) {
-    const auto& text = wanted.get_ref<const std::string&>();
-    if (text == "*") return "";
-    if (text.size() > 1 && text.front() == '$') {
-      const auto [it, is_new] = bound.emplace(text.substr(1), text_of(got));
-      return is_new || it->second == text_of(got)
-                 ? ""
-                 : where + " is " + got.dump() + " instead of " + it->second + "\n";
-    }
-  }
-  if (wanted.is_object()) {
-    if (!got.is_object()) return wrong();
-    std::string out;
-    for (const auto& [name, one] : wanted.items()) {
-      const bool has = got.contains(name);
-      const bool may_lack = one.is_null() || one == false;
-      if (!has && !may_lack) {
-        out += where + "." + name + " is absent\n";
-      } else if (has && one.is_null() && !got.at(name).is_null()) {
-        out += where + "." + name + " is " + got.at(name).dump() + ", and is to be absent\n";
-      } else if (has && !one.is_null()) {
-        out += compare(one, got.at(name), where + "." + name, bound);
-      }
-    }
-    return out;
-  }
-  if (wanted.is_array()) {
-    if (!got.is_array() || got.size() != wanted.size()) return wrong();
-    std::string out;
-    for (std::size_t i = 0; i < wanted.size(); ++i)
-      out += compare(wanted[i], got[i], where + "[" + std::to_string(i) + "]", bound);
-    return out;
-  }
-  return wanted == got ? "" : wrong();
-}
-
-}  // namespace
 
 std::string fact_run::differs(const std::string& wanted, const std::string& got) {
   if (wanted.empty()) return "";

@@ -55,23 +55,22 @@ asker model() {
   const auto of = std::make_shared<scene>();
   of->in.run_until(of->in.now + 10s);  // they have a leader then
   return [of](const std::string& method, const std::string& target, const std::string& body) {
-    answer out;
+    const auto out = std::make_shared<answer>();
     of->servers.handle(0, {.method = method, .target = target, .body = body},
-                       [&out](std::expected<http::client_reply, http::client_error> said) {
+                       [out](std::expected<http::client_reply, http::client_error> said) {
                          if (said)
-                           out = {.status = static_cast<int>(said->status), .body = said->body};
+                           *out = {.status = static_cast<int>(said->status), .body = said->body};
                        });
     // No longer: sessions and leases run out.
-    for (int i = 0; i < 1000 && out.status == 0; ++i) of->in.run_until(of->in.now + 10ms);
-    return out;
+    for (int i = 0; i < 1000 && out->status == 0; ++i) of->in.run_until(of->in.now + 10ms);
+    return *out;
   };
 }
 
 answer ask(std::uint16_t port, const std::string& method, const std::string& target,
            const std::string& body) {
-  // The stream of a keepalive has no end.
   servers::plain_http one(port, method, target, body);
-  const std::string all = one.read_until("\r\n0\r\n\r\n", 1, 1s);
+  const std::string all = one.read_until("\r\n0\r\n\r\n", 1, 20s);
   const auto blank = all.find(' ');
   if (blank == std::string::npos) return {};
   return {.status = std::atoi(all.c_str() + blank + 1), .body = servers::body_of(all)};
