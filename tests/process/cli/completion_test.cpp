@@ -59,10 +59,11 @@ class Completion : public testing::TestWithParam<shell> {
     });
   }
 
-  std::size_t lines_in(const std::string& name) {
+  /// What the stand-in has written there.
+  std::vector<std::string> lines_of(const std::string& name) {
+    std::vector<std::string> out;
     std::ifstream file(in_ / name);
-    std::size_t out = 0;
-    for (std::string line; std::getline(file, line);) ++out;
+    for (std::string line; std::getline(file, line);) out.push_back(line);
     return out;
   }
 
@@ -73,12 +74,12 @@ class Completion : public testing::TestWithParam<shell> {
     while (!rest.empty()) {
       if (!takes_keys()) return false;
       const std::size_t tab = rest.find('\t');
-      const std::size_t asked = lines_in("completions");
+      const std::size_t asked = lines_of("completions").size();
       tty_->type(rest.substr(0, tab == std::string::npos ? tab : tab + 1));
       rest.erase(0, tab == std::string::npos ? tab : tab + 1);
       if (tab != std::string::npos && !eventually([&] {
             tty_->shown();
-            return lines_in("completions") > asked;
+            return lines_of("completions").size() > asked;
           })) {
         return false;
       }
@@ -93,9 +94,7 @@ class Completion : public testing::TestWithParam<shell> {
     std::vector<std::string> lines;
     EXPECT_TRUE(eventually([&] {
       tty_->shown();
-      lines.clear();
-      std::ifstream file(in_ / "calls");
-      for (std::string line; std::getline(file, line);) lines.push_back(line);
+      lines = lines_of("calls");
       return lines.size() >= calls_;
     })) << keys
         << ":\n"
