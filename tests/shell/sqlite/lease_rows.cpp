@@ -72,12 +72,19 @@ bool lease_rows::read(const machine_clock& clock, const std::string& boot_id,
 void lease_rows::look(const machine_clock& clock, const std::string& boot_id, bool by_operator) {
   std::map<name, seen_row> there;
   if (!read(clock, boot_id, there)) return;
-  std::erase_if(there, [&](const auto& one) { return ended_.contains(one.first); });
+  std::set<name> back;
+  std::erase_if(there, [&](const auto& one) {
+    return ended_.contains(one.first) && back.insert(one.first).second;
+  });
 
   const auto gone = [&](const auto& one) { return !there.contains(one.first); };
   std::vector<std::pair<name, row>> went;
   std::ranges::copy_if(rows_, std::back_inserter(went), gone);
   std::set<std::string> passed;  // elections
+  // The release of what a restore has brought back passes the lease on as well.
+  for (const name& which : std::exchange(back_, back)) {
+    if (!back.contains(which) && was_released(which)) passed.insert(which.election);
+  }
   for (const auto& [which, what] : went) {
     const auto successor = std::ranges::find_if(there, [&](const auto& one) {
       return !rows_.contains(one.first) && one.first.election == which.election;

@@ -100,6 +100,7 @@ class lease_rows {
   stores::sqlite::file_set files_;
   std::map<name, row> rows_;              ///< of terms that go on
   std::set<name> ended_;                  ///< rows that mean nothing any more
+  std::set<name> back_;                   ///< of those, what a restore has brought back
   std::map<std::uint64_t, name> fading_;  ///< by number: of a replaced file, and not yet run out
   std::set<std::uint64_t> given_up_;      ///< by number
   std::set<std::uint64_t> taken_up_;      ///< the same
