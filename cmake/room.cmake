@@ -89,6 +89,51 @@ function(tenure_room name)
       SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
   set_target_properties(tenure_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+  set_property(GLOBAL APPEND PROPERTY TENURE_ROOMS ${name})
+  if(TENURE_TESTS AND NOT TENURE_SANITIZE)
+    # Once all else of its folder has been said of it.
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL tenure_watched_twin ${name})")
+  endif()
+endfunction()
+
+# tenure_watched_twin(NAME): tenure_NAME_watched, the same room under the address sanitizer and that of undefined behaviour,
+# instrumented for fuzz targets as well. Built for those that link it.
+function(tenure_watched_twin name)
+  set(room tenure_${name})
+  set(twin tenure_${name}_watched)
+  get_target_property(sources ${room} SOURCES)
+  add_library(${twin} STATIC EXCLUDE_FROM_ALL ${sources})
+  foreach(property IN ITEMS COMPILE_DEFINITIONS INCLUDE_DIRECTORIES INTERFACE_COMPILE_DEFINITIONS INTERFACE_INCLUDE_DIRECTORIES
+                            INTERFACE_LINK_LIBRARIES LINK_LIBRARIES UNITY_BUILD UNITY_BUILD_BATCH_SIZE)
+    get_target_property(value ${room} ${property})
+    if(NOT value)
+      continue()
+    endif()
+    if(property MATCHES "LINK_LIBRARIES")
+      tenure_watched(value)
+    endif()
+    set_property(TARGET ${twin} PROPERTY ${property} "${value}")
+  endforeach()
+  get_target_property(needed ${room} MANUALLY_ADDED_DEPENDENCIES)
+  if(needed)
+    add_dependencies(${twin} ${needed})
+  endif()
+  target_compile_options(${twin} PRIVATE -O1 -gline-tables-only -fno-omit-frame-pointer
+    -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
+  target_link_options(${twin} INTERFACE -fsanitize=address,undefined)
+endfunction()
+
+# tenure_watched(VARIABLE): names the twins in a list of libraries, instead of the rooms.
+function(tenure_watched variable)
+  set(given ${${variable}})
+  get_property(rooms GLOBAL PROPERTY TENURE_ROOMS)
+  list(JOIN rooms "|" any)
+  set(all)
+  foreach(library IN LISTS given)
+    string(REGEX REPLACE "(^|:)tenure_(${any})($|>)" "\\1tenure_\\2_watched\\3" library "${library}")
+    list(APPEND all "${library}")
+  endforeach()
+  set(${variable} "${all}" PARENT_SCOPE)
 endfunction()
 
 # tenure_library(VARIABLE NAME): the static library where everything is linked statically, else

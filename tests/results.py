@@ -12,6 +12,10 @@ import xml.etree.ElementTree
 UNITTEST_SKIP = re.compile(r"^(\w+) \(.*\.\.\. skipped '(.*)'$", re.M)
 GOOGLETEST_SKIP = re.compile(r"^.*: Skipped\n(.*)$", re.M)
 
+GOOGLETEST_FAILED = re.compile(r"^\[ RUN      \] (\S+)\n(?:(?!\[ RUN      \]).*\n)*?\[  FAILED  \] \1[ ,].*$", re.M)
+
+SANITIZER = re.compile(r"^.*(ERROR: \w+Sanitizer|: runtime error: ).*$", re.M)
+
 # What tests/support/apart says.
 REPEATED = re.compile(r"^apart: ended with .* once more$", re.M)
 
@@ -37,13 +41,20 @@ def skipped(cases: list[Case]) -> list[tuple[str, str]]:
 
 
 def failed(cases: list[Case]) -> list[tuple[str, list[str]]]:
-    """The name of each test that failed, and the last lines of what it said."""
+    """The name of each test that failed, also of those that shared a process, and the last lines of what it said."""
     found = []
     for case in cases:
         failure = case.find("failure")
-        if failure is not None:
-            said = (case.findtext("system-out") or "").strip() or failure.get("message", "")
-            found.append((case.get("name", ""), said.splitlines()[-LAST_LINES:]))
+        if failure is None:
+            continue
+        name, said = case.get("name", ""), (case.findtext("system-out") or "").strip() or failure.get("message", "")
+        if wrong := SANITIZER.search(said):
+            found.append((name, said[wrong.start():].splitlines()[:LAST_LINES]))
+            continue
+        within = [one for one in GOOGLETEST_FAILED.finditer(said) if one[1] != name]
+        found += [(f"{name}: {one[1]}", one[0].splitlines()[-LAST_LINES:]) for one in within]
+        if not within:
+            found.append((name, said.splitlines()[-LAST_LINES:]))
     return found
 
 

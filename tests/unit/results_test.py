@@ -63,6 +63,21 @@ class Results(unittest.TestCase):
         self.assertIn("failed: Etcd.Hangs\n    Timeout", told.stdout)
         self.assertNotIn("Election.Works", told.stdout.partition("failed: ")[2])
 
+    def test_of_tests_in_one_process_each_that_failed_is_told(self):
+        def one(name: str, said: str, end: str) -> str:
+            return f"[ RUN      ] {name}\n{said}\n[  {end} ] {name} (0 ms)\n"
+        shared = (one("Text.IsRead", "a line", "     OK") + one("Text.IsCut", "cut_test.cpp:7: Failure", "FAILED ") +
+                  one("Word.IsSaid/1, where GetParam() = 4", "word_test.cpp:9: Failure", "FAILED ") +
+                  "[  PASSED  ] 1 test.\n" + "a line\n" * 50)
+        told = self.judge([case("base_tests.1", "fail", shared, '<failure message=""/>')]).stdout
+        self.assertIn("failed: base_tests.1: Text.IsCut\n    [ RUN      ] Text.IsCut\n    cut_test.cpp:7: Failure", told)
+        self.assertNotIn("Text.IsRead", told)
+
+    def test_what_a_sanitizer_said_is_told_from_its_first_line(self):
+        said = "[ RUN      ] Text.IsRead\n==7==ERROR: AddressSanitizer: heap-use-after-free\n" + "a frame\n" * 90
+        told = self.judge([case("base_tests.1", "fail", said, '<failure message=""/>')]).stdout
+        self.assertIn("failed: base_tests.1\n    ==7==ERROR: AddressSanitizer: heap-use-after-free\n    a frame", told)
+
     def test_where_the_time_went_is_told_by_class_and_by_test(self):
         told = self.judge([case("Servers/EtcdLine.IsKept/debian", "run", "", seconds=3),
                            case("Servers/EtcdLine.IsKept/today", "run", "", seconds=4.25),

@@ -13,8 +13,9 @@ namespace tenure::tests {
 /// The rows of docs/guard-calls.md: which system calls a guard may make once it runs.
 class call_list {
  public:
-  call_list() {
-    std::ifstream page(TENURE_DOCS "/guard-calls.md");
+  /// `docs`: the folder.
+  explicit call_list(const std::filesystem::path& docs) {
+    std::ifstream page(docs / "guard-calls.md");
     for (std::string line; std::getline(page, line);) {
       const auto cells = cells_of(line);
       if (cells.size() != 3 || !cells[0].contains('`')) continue;

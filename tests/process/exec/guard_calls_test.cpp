@@ -40,7 +40,7 @@ class GuardCalls : public testing::Test {
   }
 
   temporary_directory in_;
-  call_list list_;
+  call_list list_{TENURE_DOCS};
 };
 
 TEST_F(GuardCalls, OfAGuardThatStartsItsAgent) {

@@ -444,7 +444,7 @@ TEST_F(SignalMode, GuardMakesNoCallThatMayWait) {
   ASSERT_TRUE(says("was killed by SIGKILL")) << log();
   pod_.signal(guard_, SIGTERM);
   EXPECT_TRUE(eventually([&] { return !pod_.runs(guard_); }));
-  const call_list list;
+  const call_list list{TENURE_DOCS};
   ASSERT_FALSE(list.empty());
   std::size_t seen = 0;
   EXPECT_THAT(list.refused(in_ / "trace", seen), ::testing::IsEmpty());

@@ -48,15 +48,16 @@ TEST(EtcdHostile, AReplyCutAnywhereIsRefused) {
 }
 
 TEST(EtcdHostile, AnyByteMayBeWrong) {
+  // Each in turn: the replies are alike, so each of their fields meets each of these.
+  const std::string wrong = "\0\xff\"}9"s;
+  std::size_t turn = 0;
   for (const auto& [name, body] : all_captured()) {
     for (std::size_t at = 0; at < body.size(); ++at) {
-      for (const char wrong : "\0\xff\"}9"s) {
-        std::string changed = body;
-        changed[at] = wrong;
-        accepted(changed);
-        if (!name.ends_with("_gone") && !name.ends_with("lease_not_found")) {
-          EXPECT_NE(read_error(404, changed).meaning, error_meaning::lease_gone) << name;
-        }
+      std::string changed = body;
+      changed[at] = wrong[++turn % wrong.size()];
+      accepted(changed);
+      if (!name.ends_with("_gone") && !name.ends_with("lease_not_found")) {
+        EXPECT_NE(read_error(404, changed).meaning, error_meaning::lease_gone) << name;
       }
     }
   }
