@@ -118,7 +118,7 @@ function(tenure_watched_twin name)
   if(needed)
     add_dependencies(${twin} ${needed})
   endif()
-  target_compile_options(${twin} PRIVATE -O1 -gline-tables-only -fno-omit-frame-pointer
+  target_compile_options(${twin} PRIVATE -O1 -fno-omit-frame-pointer
     -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
   target_link_options(${twin} INTERFACE -fsanitize=address,undefined)
 endfunction()
