@@ -58,7 +58,8 @@ void campaigns::begin(const attempt_ptr& a) {
 bool campaigns::take_place(const attempt_ptr& a) {
   const mirror& m = shared_.seen(a->which);
   const slot_holder* own = m.find_own();
-  if (!shared_.watches.live(a->which) || own == nullptr || own->mark != shared_.self.mark) {
+  if (!shared_.watches.live(a->which) || own == nullptr || own->mark != shared_.self.mark ||
+      own->index <= shared_.places_looked_at) {
     return false;
   }
   const auto sure = shared_.take_from_places(own->session);

@@ -74,6 +74,7 @@ void line::renew() {
     if (!names_.may_offer(which)) continue;
     if (!shared_.watches.live(which)) return later();
     locks.emplace_back(fetch{lock_key(shared_.spec(which).name)});
+    both->looked_at = std::max(both->looked_at, shared_.seen(which).index());
   }
   if (!shared_.of_places || locks.empty() || has_unseen_term_) return later();
 
@@ -106,6 +107,10 @@ void line::ended(const round& what) {
   kept_session kept = ***what.kept;
   kept.sent_at = std::min(kept.sent_at, (*what.locks)->sent_at);
   shared_.of_places = std::move(kept);
+  shared_.places_looked_at = what.looked_at;
+  for (const key_value& one : (*what.locks)->shown) {
+    shared_.places_looked_at = std::max(shared_.places_looked_at, one.modify_index);
+  }
 }
 
 void line::leave(core::time_point deadline, std::move_only_function<void()> done) {

@@ -57,6 +57,7 @@ class line {
     std::string session;
     std::optional<kept_or_failure> kept;
     std::optional<std::expected<transacted, unknown>> locks;
+    std::uint64_t looked_at = 0;  ///< an index that the look at the locks was not before
   };
 
   [[nodiscard]] bool stands(core::election_index which) const;

@@ -188,6 +188,31 @@ TEST_F(ConsulContradiction, ALookThatDoesNotShowOurKeyAsItIsIsNoRenewal) {
   expect_usable(*a);
 }
 
+// A watch may be of a server that lags.
+TEST_F(ConsulContradiction, ATermThatANewerLookHasShownToBeOverIsLookedAtAgain) {
+  constexpr core::election_index first{0};
+  auto a = join(announced(settings("a", 1, std::chrono::seconds(3))));
+  auto b = join(announced(settings("b", 1, std::chrono::seconds(3))));
+  (*a)->announce(first, {.since_unix_ms = 1});
+  (*b)->announce(first, {.since_unix_ms = 1});
+  const auto by_a = a->watch();
+  const auto by_b = b->watch();
+  const stores::grant old = a->hold();
+  (*b)->stand_in_line(first, true);
+  fake_.change_json("look", [](json& said) {
+    last_key(said)["Session"] = "11111111-1111-1111-1111-111111111111";
+    last_key(said)["ModifyIndex"] = 1'000'000;
+  });
+  const int looks = fake_.count("look");
+  ASSERT_TRUE(eventually(loop_, [&] { return fake_.count("look") >= looks + 2; }));
+  EXPECT_EQ(words(a->release(0, old.version)), "released");
+  ASSERT_TRUE(loop_.run_until([&] { return by_b->shows(held_by("b")); }));
+  const int reads = fake_.count("read");
+  fake_.repent("look");
+  b->hold();
+  EXPECT_GT(fake_.count("read"), reads);
+}
+
 TEST_F(ConsulContradiction, ALookAtASemaphoreThatShowsAnotherKeyIsNoRenewal) {
   auto a = join("a", 2);
   const stores::grant held = a->hold();
