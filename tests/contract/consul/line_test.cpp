@@ -99,7 +99,8 @@ TEST_P(ConsulLine, AHolderWhoseSessionEndsIsFollowedByNobodyAtOnce) {
 TEST_P(ConsulLine, TheWatchShowsWhetherThereIsAPlace) {
   const auto [a, b, by_a, by_b, old] = stand_in_line();
   const auto last_says = [&](bool in_line) {
-    return loop_.run_until([&] { return by_b->seen.back().in_line == in_line; });
+    return loop_.run_until(
+        [&] { return !by_b->seen.empty() && by_b->seen.back().in_line == in_line; });
   };
   EXPECT_TRUE(last_says(true));
   (*b)->stand_in_line(first, false);
