@@ -45,14 +45,17 @@ class no_witness final : public shell::store_witness {
   void restored(const std::vector<shell::restored_key>&, std::uint64_t) override {}
 };
 
-template <class Model, class Witness = no_witness>
-asker model() {
-  struct scene {
-    shell::world in{1};
-    Witness nobody{in, false};
-    Model servers{in, nobody};
-  };
-  const auto of = std::make_shared<scene>();
+template <class Model, class Witness, class... Which>
+struct scene {
+  explicit scene(Which... more) : servers(in, nobody, more...) {}
+  shell::world in{1};
+  Witness nobody{in, false};
+  Model servers;
+};
+
+template <class Model, class Witness = no_witness, class... Which>
+asker model(Which... which) {
+  const auto of = std::make_shared<scene<Model, Witness, Which...>>(which...);
   of->in.run_until(of->in.now + 10s);  // they have a leader then
   return [of](const std::string& method, const std::string& target, const std::string& body) {
     const auto out = std::make_shared<answer>();
@@ -106,9 +109,11 @@ std::ostream& operator<<(std::ostream& out, const subject& one) {
 
 std::vector<subject> subjects() {
   std::vector<subject> out{
-      {"etcd", "model", model<shell::modelled_etcd>},
-      {"consul", "model", model<shell::modelled_consul>},
-      {"kubernetes", "model", model<shell::modelled_kubernetes, shell::judge>}};
+      {"etcd", "model_of_3_4",
+       [] { return model<shell::modelled_etcd>(shell::etcd_release::of_3_4); }},
+      {"etcd", "model", [] { return model<shell::modelled_etcd>(shell::etcd_release::of_3_6); }},
+      {"consul", "model", [] { return model<shell::modelled_consul>(); }},
+      {"kubernetes", "model", [] { return model<shell::modelled_kubernetes, shell::judge>(); }}};
   for (const auto& release : servers::etcd_releases()) {
     out.push_back({"etcd", release.name,
                    [release] { return server<servers::etcd_cluster>(release); },

@@ -42,6 +42,7 @@ constexpr core::duration operator_looks_every = 4s;
 constexpr std::uint64_t salt_of_ambushes = 0xa3b1'57ce'0d42'9f68;
 constexpr std::uint64_t salt_of_peers = 0x7065657273;
 constexpr std::uint64_t salt_of_cast = 0x5e1d'903a'c7b6'24f1;
+constexpr std::uint64_t salt_of_release = 0x72656c65'61736573;
 /// A world with more steps than this has an endless loop.
 constexpr std::uint64_t most_events = 3'000'000;
 
@@ -60,7 +61,7 @@ class scenario {
       : world_(seed),
         trace_(trace),
         judge_(world_, trace),
-        servers_(make_servers(store)),
+        servers_(make_servers(store, seed)),
         network_(world_, *servers_),
         stage_{.in = world_,
                .servers = *servers_,
@@ -151,10 +152,12 @@ class scenario {
   }
 
  private:
-  std::unique_ptr<modelled_cluster> make_servers(kept_in store) {
+  std::unique_ptr<modelled_cluster> make_servers(kept_in store, std::uint64_t seed) {
     if (store == kept_in::consul) return std::make_unique<modelled_consul>(world_, judge_);
     if (store == kept_in::kubernetes) return std::make_unique<modelled_kubernetes>(world_, judge_);
-    return std::make_unique<modelled_etcd>(world_, judge_);
+    const bool is_old = rng(seed ^ salt_of_release).chance(500'000);
+    return std::make_unique<modelled_etcd>(world_, judge_,
+                                           is_old ? etcd_release::of_3_4 : etcd_release::of_3_6);
   }
 
   void plan_troubles(std::uint64_t seed) {

@@ -50,7 +50,9 @@ void gateway::handle(std::size_t m, const std::string& path, const std::string& 
 void gateway::take(std::size_t m, const std::string& path, const std::string& body,
                    const std::string& token, reply done) {
   if (path == "/version") {
-    return done(200, json{{"etcdserver", "3.6.5"}, {"etcdcluster", "3.6.0"}}.dump());
+    const bool is_old = release_ == etcd_release::of_3_4;
+    return done(200, is_old ? json{{"etcdserver", "3.4.45"}, {"etcdcluster", "3.4.0"}}.dump()
+                            : json{{"etcdserver", "3.6.9"}, {"etcdcluster", "3.6.0"}}.dump());
   }
   json asked = json::parse(body);
   if (path == "/v3/auth/authenticate") return sign_in(m, asked, std::move(done));
@@ -97,7 +99,10 @@ void gateway::grant(std::size_t m, const json& asked, reply done) {
         return keys_.revision();
       },
       [this, m, id, ttl, exists](reply& to) {
-        if (*exists) return to(400, refusal(9, "etcdserver: lease already exists"));
+        if (*exists) {
+          return to(release_ == etcd_release::of_3_4 ? 412 : 400,
+                    refusal(9, "etcdserver: lease already exists"));
+        }
         to(200, json{{"header", header(members_, m, members_.applied(m))},
                      {"ID", std::to_string(id)},
                      {"TTL", std::to_string(ttl / 1s)}}

@@ -12,14 +12,23 @@
 
 namespace tenure::shell {
 
+/// Whose answers differ where a client can tell.
+enum class etcd_release : std::uint8_t { of_3_4, of_3_6 };
+
 /// The JSON gateways of the members of the modelled etcd: turns requests into what members, keys
 /// and leases do, and their answers into replies.
 class gateway {
  public:
   using reply = std::move_only_function<void(unsigned status, std::string body)>;
 
-  gateway(world& in, raft_cluster& members, key_space& keys, lease_table& leases, accounts& users)
-      : world_(in), members_(members), keys_(keys), leases_(leases), users_(users) {}
+  gateway(world& in, raft_cluster& members, key_space& keys, lease_table& leases, accounts& users,
+          etcd_release release)
+      : world_(in),
+        members_(members),
+        keys_(keys),
+        leases_(leases),
+        users_(users),
+        release_(release) {}
 
   /// A request that has arrived, with this token, if any. A member that is down says nothing; one
   /// that is frozen answers when it goes on.
@@ -47,6 +56,7 @@ class gateway {
   key_space& keys_;
   lease_table& leases_;
   accounts& users_;
+  etcd_release release_;
 };
 
 }  // namespace tenure::shell

@@ -22,7 +22,7 @@ std::string without_leader() {
 
 }  // namespace
 
-modelled_etcd::modelled_etcd(world& in, store_witness& seen_by)
+modelled_etcd::modelled_etcd(world& in, store_witness& seen_by, etcd_release release)
     : modelled_cluster(
           in, {.applied = [this](std::size_t m) { streams_.feed(m); },
                .stopped =
@@ -40,7 +40,7 @@ modelled_etcd::modelled_etcd(world& in, store_witness& seen_by)
       users_(in, members_),
       leases_(in, members_, keys_),
       streams_(in, members_, keys_, users_),
-      gateway_(in, members_, keys_, leases_, users_) {}
+      gateway_(in, members_, keys_, leases_, users_, release) {}
 
 void modelled_etcd::handle(std::size_t server, http::client_request asked, reply done) {
   gateway_.handle(server, asked.target, asked.body, token_in(asked),

@@ -23,7 +23,7 @@ namespace tenure::shell {
 /// (etcd/watch_streams.hpp), users (etcd/accounts.hpp) and requests (etcd/gateway.hpp).
 class modelled_etcd final : public modelled_cluster {
  public:
-  modelled_etcd(world& in, store_witness& seen_by);
+  modelled_etcd(world& in, store_witness& seen_by, etcd_release release = etcd_release::of_3_6);
 
   void handle(std::size_t server, http::client_request asked, reply done) override;
   [[nodiscard]] std::shared_ptr<served_stream> make_stream() override {
