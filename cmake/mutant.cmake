@@ -63,3 +63,28 @@ function(breaks_its_rule test target patch)
   add_test(NAME ${test} COMMAND ${tenure_burning} $<TARGET_FILE:${target}> --from ${from} --seeds 150 --expect "${rule}")
   burns(${test} LABELS sim)
 endfunction()
+
+# unit_mutants(TARGET): for each patch in the folder `mutants` of the caller that this run has drawn, the unit tests TARGET over a room
+# with that mistake in it; the test that the line "Found by NAME" of the patch names fails.
+function(unit_mutants target)
+  file(GLOB mutants CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/mutants/*.patch)
+  if(TENURE_SANITIZE)
+    set(mutants)  # their proof is in the suite without sanitizers
+  endif()
+  drawn(mutants)
+  get_target_property(libraries ${target} LINK_LIBRARIES)
+  foreach(patch IN LISTS mutants)
+    cmake_path(GET patch STEM name)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${patch})
+    file(STRINGS ${patch} test REGEX "^Found by ")
+    string(REPLACE "Found by " "" test "${test}")
+    planted(${patch} ${CMAKE_CURRENT_BINARY_DIR}/mutants/${name} mutated)
+    add_executable(${target}_${name} ${mutated} $<TARGET_OBJECTS:${target}>)
+    target_link_libraries(${target}_${name} PRIVATE ${libraries})
+    # A mistake may leave something unused.
+    target_compile_options(${target}_${name} PRIVATE -w)
+    add_test(NAME ${target}.mutant.${name} COMMAND ${target}_${name} "--gtest_filter=${test}")
+    string(REPLACE "." "\\." test "${test}")
+    set_tests_properties(${target}.mutant.${name} PROPERTIES TIMEOUT 120 PASS_REGULAR_EXPRESSION "\\[  FAILED  \\] ${test}")
+  endforeach()
+endfunction()

@@ -42,10 +42,11 @@ function(touched_by variable)
   set(${variable} ${all} PARENT_SCOPE)
 endfunction()
 
-# A source that such a mutant replaces has to be an object of its own (tests/chaos/CMakeLists.txt). tests/shell compiles
+# A source that such a mutant replaces has to be an object of its own (tests/chaos/CMakeLists.txt, cmake/mutant.cmake). tests/shell compiles
 # each source of core, runtime and stores by itself.
 file(GLOB patches CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/chaos/mutants/*.patch
-     ${PROJECT_SOURCE_DIR}/tests/shell/mutants/*.patch)
+     ${PROJECT_SOURCE_DIR}/tests/shell/mutants/*.patch ${PROJECT_SOURCE_DIR}/tests/unit/*/mutants/*.patch
+     ${PROJECT_SOURCE_DIR}/tests/http/mutants/*.patch ${PROJECT_SOURCE_DIR}/tests/api/mutants/*.patch)
 set(TENURE_MUTATED)
 foreach(patch IN LISTS patches)
   touched_by(touched ${patch})

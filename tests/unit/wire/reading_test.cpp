@@ -50,6 +50,13 @@ TEST(Reading, AnElectionIsReadWhole) {
   EXPECT_EQ(index_in(full), 12U);
 }
 
+TEST(Reading, ANumberThatDoesNotFitIsMissing) {
+  const auto all = read_elections(
+      R"({"election":"db","state":"candidate","holder":"b","slot":4294967298,"slots":4294967298})");
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->front().slots, 1U) << "not 2";
+}
+
 TEST(Reading, WhatIsMissingIsNotMadeUp) {
   const auto all = read_elections(R"({"election":"db","state":"candidate","holder":null})");
   ASSERT_TRUE(all);
