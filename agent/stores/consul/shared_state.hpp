@@ -117,8 +117,8 @@ class shared_state {
   /// renewed when that was sent, and no place had become a term by then that the watches have not
   /// shown. Nothing: no session is, or it is the session of a term now.
   std::optional<kept_session> of_places;
-  /// An index that the look of that renewal was not before: of a term of ours that is no newer, it
-  /// has shown the end. A watch of a server that lags may show it as a term yet.
+  /// The look of that renewal was not before this index, and has shown no term of ours: one up to
+  /// here is over, also if the watch of a server that lags still shows it.
   std::uint64_t places_looked_at = 0;
 
   // In order of dependency.
