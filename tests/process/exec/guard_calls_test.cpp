@@ -39,13 +39,14 @@ class GuardCalls : public testing::Test {
     EXPECT_GT(seen, 100U) << "the trace has no more lines than that";
   }
 
+  /// Long enough for the next agent to adopt the workload of a guard that is traced.
+  const std::string ttl_ = "6s";
   temporary_directory in_;
   call_list list_{TENURE_DOCS};
 };
 
 TEST_F(GuardCalls, OfAGuardThatStartsItsAgent) {
-  const std::string ttl = "2s";
-  member a(in_, {.identity = "a", .ttl = ttl, .command = stubborn(), .before = traced()});
+  member a(in_, {.identity = "a", .ttl = ttl_, .command = stubborn(), .before = traced()});
   ASSERT_TRUE(runs_as(in_, "a")) << a.process().err();
   // Adoption.
   const pid_t first = a.agent().value_or(0);
@@ -77,7 +78,7 @@ TEST_F(GuardCalls, OfAGuardThatAgentsConnectTo) {
     return std::make_unique<program>(
         std::vector<std::string>{tenure_binary(), "agent", "--store", "sqlite", "--endpoint",
                                  (in_ / "db").string(), "--election", "test", "--identity", "a",
-                                 "--ttl", "2s", "--guard-dir", shared, "--listen", "off",
+                                 "--ttl", ttl_, "--guard-dir", shared, "--listen", "off",
                                  "--probe-listen", "off"},
         in_ / output);
   };
