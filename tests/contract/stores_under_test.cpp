@@ -1,3 +1,8 @@
+#include <iostream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
 #include "base/base64.hpp"
 #include "servers/consul_server.hpp"
 #include "servers/etcd_server.hpp"
@@ -7,6 +12,39 @@
 
 namespace tenure::tests {
 namespace {
+
+/// The servers that the tests of one process share, each started for the first that needs it.
+template <class Cluster>
+class shared_servers final : public testing::Environment {
+ public:
+  void TearDown() override {
+    for (const auto& [name, one] : all_) {
+      if (testing::UnitTest::GetInstance()->Failed()) std::cerr << one->log_tail(0);
+    }
+    all_.clear();
+  }
+
+  Cluster& of(const servers::server_release& release) {
+    auto& found = all_[release.name];
+    if (!found) found = std::make_unique<Cluster>(release);
+    return *found;
+  }
+
+ private:
+  std::map<std::string, std::unique_ptr<Cluster>> all_;
+};
+
+/// GoogleTest owns it.
+template <class Cluster>
+shared_servers<Cluster>* add_shared() {
+  auto made = std::make_unique<shared_servers<Cluster>>();
+  shared_servers<Cluster>* const out = made.get();
+  testing::AddGlobalTestEnvironment(made.release());
+  return out;
+}
+
+auto* const shared_etcd = add_shared<servers::etcd_cluster>();
+auto* const shared_consul = add_shared<servers::consul_cluster>();
 
 class sqlite_under_test final : public store_under_test {
  public:
@@ -25,7 +63,11 @@ class sqlite_under_test final : public store_under_test {
 
 class etcd_under_test final : public store_under_test {
  public:
-  explicit etcd_under_test(const servers::server_release& release) : cluster_(release) {}
+  /// Empties it.
+  explicit etcd_under_test(const servers::server_release& release)
+      : cluster_(shared_etcd->of(release)) {
+    cluster_.post("/v3/kv/deleterange", R"({"key":"AA==","range_end":"AA=="})");
+  }
 
   [[nodiscard]] std::string kind() const override { return "etcd"; }
   [[nodiscard]] std::string endpoint() const override { return cluster_.endpoint(); }
@@ -40,12 +82,20 @@ class etcd_under_test final : public store_under_test {
   }
 
  private:
-  servers::etcd_cluster cluster_;
+  servers::etcd_cluster& cluster_;
 };
 
 class consul_under_test final : public store_under_test {
  public:
-  explicit consul_under_test(const servers::server_release& release) : cluster_(release) {}
+  /// Empties it. The keys go first: a session that ends keeps the lock-delay of those that it
+  /// holds.
+  explicit consul_under_test(const servers::server_release& release)
+      : cluster_(shared_consul->of(release)) {
+    cluster_.call("DELETE", "/v1/kv/?recurse");
+    for (const auto& one : nlohmann::json::parse(cluster_.call("GET", "/v1/session/list").body)) {
+      cluster_.call("PUT", "/v1/session/destroy/" + one.at("ID").get<std::string>());
+    }
+  }
 
   [[nodiscard]] std::string kind() const override { return "consul"; }
   [[nodiscard]] std::string endpoint() const override { return cluster_.endpoint(0); }
@@ -56,10 +106,10 @@ class consul_under_test final : public store_under_test {
   }
 
  private:
-  servers::consul_cluster cluster_;
+  servers::consul_cluster& cluster_;
 };
 
-/// One namespace of a server that all tests share: a server takes seconds to start.
+/// One namespace of a server that all tests share.
 class kubernetes_under_test final : public store_under_test {
  public:
   explicit kubernetes_under_test(const servers::server_release& release)
