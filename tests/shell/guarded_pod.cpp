@@ -59,8 +59,8 @@ guarded_pod::guarded_pod(stage& s, const pod_machine& on, agent_hooks agent, boo
   judge_.on_broken = [this](guard_rule what, const std::string& details) {
     stage_.referee.broke_guard_rule(name(what), details);
   };
-  judge_.on_start = [this, which](std::uint64_t version, bool late) {
-    stage_.referee.starts(pod_.number, which, version, late);
+  judge_.on_start = [this, which](std::uint64_t version, bool late, world_time asked_at) {
+    stage_.referee.starts(pod_.number, which, version, late, asked_at);
   };
   on_.stops = [this, which](core::time_point kill_by) {
     std::set<std::uint64_t> alive;
@@ -421,10 +421,16 @@ void guarded_pod::hang_at_next_start() {
   };
 }
 
-void guarded_pod::fault(core::duration lasts) {
+void guarded_pod::stand_still(core::duration lasts) {
   if (away_ || !guard_) return;
-  rng& dice = world_.dice;
-  switch (dice.below(29)) {
+  judge_.say("the pod stands still");
+  freeze_guard(lasts);
+  pause_agent_for(lasts);
+}
+
+void guarded_pod::fault(const swarm& kinds, core::duration lasts) {
+  if (away_ || !guard_) return;
+  switch (kinds.draw(world_.dice)) {
     case 0:
     case 1:
     case 2:
@@ -439,9 +445,7 @@ void guarded_pod::fault(core::duration lasts) {
       return kill_agent({});
     case 7:
     case 8:
-      judge_.say("the pod stands still");
-      freeze_guard(lasts);
-      return pause_agent_for(lasts);
+      return stand_still(lasts);
     case 9:
     case 10:
     case 11:

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <expected>
 #include <functional>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "runtime/surroundings.hpp"
 #include "shell/guard/modelled_guard.hpp"
 #include "stage.hpp"
+#include "swarm.hpp"
 
 namespace tenure::shell {
 
@@ -53,8 +55,11 @@ class guarded_pod {
   void agent_exits(int status);
 
   // What goes wrong.
+  static constexpr std::uint64_t kinds_of_faults = 29;
   /// Something of what a guard, its agent and its workload can come to. `lasts`: what ends again.
-  void fault(core::duration lasts);
+  void fault(const swarm& kinds, core::duration lasts);
+  /// Nothing of it gets any time.
+  void stand_still(core::duration lasts);
   void pause_agent(bool on);
   /// SIGKILL. In a container of its own the next one begins after `away`.
   void kill_agent(core::duration away);

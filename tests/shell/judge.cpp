@@ -403,7 +403,8 @@ void judge::check_beside(const running_one& starts, const std::string& who) {
             std::to_string(first.pod) + " in version " + std::to_string(first.of->version));
 }
 
-void judge::starts(std::size_t pod, const std::string& which, std::uint64_t version, bool late) {
+void judge::starts(std::size_t pod, const std::string& which, std::uint64_t version, bool late,
+                   world_time asked_at) {
   const std::string who = "pod " + std::to_string(pod) + " in version " + std::to_string(version);
   term* const one = of(pod, which, version);
   if (one == nullptr) return broke(rule::started_without_lease, who + ", which it was not granted");
@@ -427,7 +428,10 @@ void judge::starts(std::size_t pod, const std::string& which, std::uint64_t vers
   }
   auto& highest = highest_[which];
   const bool goes_on = version == highest.version && pod == highest.pod;
-  if (slots_of(which) == 1 && version <= highest.version && !goes_on && is_of_present) {
+  // A guard that stood still meanwhile.
+  const bool is_asked_before = one->is_back && asked_at < one->placed_at;
+  if (slots_of(which) == 1 && version <= highest.version && !goes_on && is_of_present &&
+      !is_asked_before) {
     broke(rule::version_not_larger, who + " after version " + std::to_string(highest.version));
   }
   // What was taken away goes on for a moment.

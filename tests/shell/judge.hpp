@@ -127,7 +127,9 @@ class judge final : public store_witness {
   std::function<bool(std::size_t pod, const std::string& which, std::uint64_t version)> is_in;
   /// A workload acts under this version. One that asks its agent may do so several times in a term.
   /// `late`: who starts it stood still after that was decided, until the deadline was over.
-  void starts(std::size_t pod, const std::string& which, std::uint64_t version, bool late = false);
+  /// `asked_at`: when its agent has asked a guard for it.
+  void starts(std::size_t pod, const std::string& which, std::uint64_t version, bool late = false,
+              world_time asked_at = sim::world_never);
   void ends(std::size_t pod, const std::string& which, std::uint64_t version);
   /// All that acts in this pod, or for this client.
   void all_end(std::size_t pod);

@@ -23,6 +23,7 @@
 #include "reader.hpp"
 #include "sqlite/host_faults.hpp"
 #include "sqlite/sqlite_host.hpp"
+#include "swarm.hpp"
 
 namespace tenure::shell {
 namespace {
@@ -43,6 +44,11 @@ constexpr std::uint64_t salt_of_ambushes = 0xa3b1'57ce'0d42'9f68;
 constexpr std::uint64_t salt_of_peers = 0x7065657273;
 constexpr std::uint64_t salt_of_cast = 0x5e1d'903a'c7b6'24f1;
 constexpr std::uint64_t salt_of_release = 0x72656c65'61736573;
+constexpr std::uint64_t salt_of_kinds = 0x9c0f'27d1'86e3'b45a;
+/// Of `scenario::fault`. What concerns servers comes first, which a lease file has none of.
+constexpr std::uint64_t kinds_of_faults = 29;
+constexpr std::uint64_t kinds_outside_of_swarm = 28;
+constexpr std::uint64_t kinds_of_servers = 13;
 /// A world with more steps than this has an endless loop.
 constexpr std::uint64_t most_events = 3'000'000;
 
@@ -70,7 +76,12 @@ class scenario {
                .when = draw_timing(world_.dice, store),
                .elections = {},
                .store = store},
-        cast_(stage_, seed ^ salt_of_cast) {
+        cast_(stage_, seed ^ salt_of_cast),
+        kinds_dice_(seed ^ salt_of_kinds),
+        kinds_((is_swarm(seed) ? kinds_of_faults : kinds_outside_of_swarm) - first_kind(),
+               is_swarm(seed), kinds_dice_),
+        kinds_of_guards_(guarded_pod::kinds_of_faults, is_swarm(seed), kinds_dice_),
+        kinds_of_hosts_(kinds_of_strikes, is_swarm(seed), kinds_dice_) {
     store == kept_in::sqlite ? share_file() : plan_troubles(~seed);
     stage_.guarded = world_.dice.chance(650'000);
     stage_.guard_socket = stage_.guarded && world_.dice.chance(500'000);
@@ -392,18 +403,20 @@ class scenario {
     const std::string for_long =
         " for " + std::to_string(std::chrono::duration<double>(lasts).count()) + " s";
     if (host_ && dice.chance(500'000)) {
-      if (!dice.chance(50'000)) return say(strike(stage_, lasts, somebody_knows()) + for_long);
+      if (!dice.chance(50'000)) {
+        return say(strike(stage_, kinds_of_hosts_, lasts, somebody_knows()) + for_long);
+      }
       say("the machine boots");
       return reboot();
     }
     if (dice.chance(guard_faults_ppm_)) {
       // Some of them end an agent.
-      if (!host_ || host_->file_knows()) pods_[p]->guarded->fault(lasts);
+      if (!host_ || host_->file_knows()) {
+        pods_[p]->guarded->fault(kinds_of_guards_, lasts);
+      }
       return;
     }
-    // What concerns servers comes first.
-    switch (host_ ? dice.between(std::int64_t{13}, 27)
-                  : static_cast<std::int64_t>(dice.below(28))) {
+    switch (first_kind() + kinds_.draw(dice)) {
       case 0:
         say("cut off" + pod_name + " from" + server_name + for_long);
         network_.cut(p, s);
@@ -497,8 +510,32 @@ class scenario {
         say("the wall clock is set in" + pod_name);
         pods_[p]->machine.wall_off += dice.between(core::duration(-10min), 10min);
         return;
+      case kinds_outside_of_swarm:
+        say("asleep is the machine of" + pod_name + for_long);
+        return suspend(p, lasts);
       default:
         return order(p);
+    }
+  }
+
+  static bool is_swarm(std::uint64_t seed) { return seed >= first_of_swarm; }
+
+  [[nodiscard]] std::uint64_t first_kind() const {
+    return stage_.store == kept_in::sqlite ? kinds_of_servers : 0;
+  }
+
+  /// Nothing on the machine of this pod runs, and CLOCK_BOOTTIME goes on.
+  void suspend(std::size_t sleeper, core::duration lasts) {
+    for (std::size_t p = 0; p < pods_.size(); ++p) {
+      // All pods of a lease file are on one machine.
+      if (p != sleeper && !host_) continue;
+      world_.after(lasts, [this, p, lasts] { pods_[p]->machine.asleep += lasts; });
+      if (pods_[p]->guarded) {
+        pods_[p]->guarded->stand_still(lasts);
+        continue;
+      }
+      pause(p, true);
+      world_.after(lasts, [this, p] { pause(p, false); });
     }
   }
 
@@ -706,6 +743,10 @@ class scenario {
   stage stage_;
   std::unique_ptr<store_troubles> troubles_;  ///< null: the store is SQLite
   cast cast_;
+  rng kinds_dice_;
+  swarm kinds_;
+  swarm kinds_of_guards_;
+  swarm kinds_of_hosts_;
   std::unique_ptr<ambushes> ambushes_;
   std::vector<std::unique_ptr<pod>> pods_;
 };

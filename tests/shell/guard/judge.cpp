@@ -176,7 +176,11 @@ void guard_judge::starts(std::uint64_t version, world_time decided_at) {
   if (found == deadlines_.end() || clock_.local(decided_at) >= found->second.kill_at) {
     broke(guard_rule::starts_after_deadline, version_text(version));
   }
-  if (on_start) on_start(version, world_.now >= due(version));
+  world_time asked_at = sim::world_never;
+  for (const auto& [agent, of] : told_) {
+    if (of.asked == version) asked_at = of.asked_at;
+  }
+  if (on_start) on_start(version, world_.now >= due(version), asked_at);
 }
 
 world_time guard_judge::due(std::uint64_t version) const {

@@ -98,7 +98,8 @@ class guard_judge {
   [[nodiscard]] world_time due(std::uint64_t version) const;
   /// Called with each workload that starts. `late`: the guard stood still after it had decided so,
   /// until the deadline was over.
-  std::function<void(std::uint64_t version, bool late)> on_start;
+  /// `asked_at`: when its agent asked for it, or never.
+  std::function<void(std::uint64_t version, bool late, world_time asked_at)> on_start;
   /// Called when the first rule is broken.
   std::function<void(guard_rule, const std::string& details)> on_broken;
   /// The session that the agents know. Empty: no agent has started.

@@ -8,7 +8,7 @@ namespace tenure::shell {
 
 using namespace std::chrono_literals;
 
-std::string strike(stage& s, core::duration lasts, bool may_replace) {
+std::string strike(stage& s, const swarm& kinds, core::duration lasts, bool may_replace) {
   sqlite_host& host = *s.host;
   rng& dice = s.in.dice;
   const std::string& which = s.elections[dice.below(s.elections.size())];
@@ -18,7 +18,7 @@ std::string strike(stage& s, core::duration lasts, bool may_replace) {
     return std::string("slow: ") + name;
   };
   constexpr std::uint64_t first_replacement = 12;
-  const std::uint64_t what = dice.below(16);
+  const std::uint64_t what = kinds.draw(dice);
   if (what >= first_replacement && !may_replace) return "nothing: no member knows the file";
   switch (what) {
     case 0:

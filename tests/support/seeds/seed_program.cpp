@@ -53,8 +53,9 @@ void print_usage(const seed_program& what, std::FILE* to) {
 }
 
 /// A number, or "random": seeds that nobody has tried are drawn when the program runs, by the draw
-/// of the whole suite if there is one (DEV_DRAW, ./dev test).
-bool read_beginning(std::string_view program, std::string_view text, std::uint64_t& out) {
+/// of the whole suite if there is one (DEV_DRAW, ./dev test). The smallest is `first`.
+bool read_beginning(std::string_view program, std::string_view text, std::uint64_t first,
+                    std::uint64_t& out) {
   if (text != "random") return read_argument(text, out);
   const char* const suite = std::getenv("DEV_DRAW");
   const std::string draw = suite == nullptr ? std::to_string(std::random_device()()) : suite;
@@ -62,7 +63,7 @@ bool read_beginning(std::string_view program, std::string_view text, std::uint64
   std::seed_seq from_both(both.begin(), both.end());
   std::array<std::uint32_t, 1> drawn{};
   from_both.generate(drawn.begin(), drawn.end());
-  out = drawn.front();
+  out = first + drawn.front();
   return true;
 }
 
@@ -86,7 +87,7 @@ std::optional<options> parse(const seed_program& what, int argc, char** argv) {
     const std::string_view value = ++i < argc ? argv[i] : "";
     bool good = false;
     if (flag == "--seeds") good = out.counts = read_argument(value, out.bulk.seeds);
-    if (flag == "--from") good = read_beginning(what.name, value, out.bulk.from);
+    if (flag == "--from") good = read_beginning(what.name, value, what.first_drawn, out.bulk.from);
     if (flag == "--jobs") good = read_argument(value, out.bulk.jobs) && out.bulk.jobs > 0;
     if (flag == "--lines") good = read_argument(value, out.lines);
     if (flag == "--expect") good = !(out.expect = value).empty();
