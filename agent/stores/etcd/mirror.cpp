@@ -40,6 +40,12 @@ void mirror::replace(std::span<const key_value> all, std::uint64_t revision) {
     const auto known = std::ranges::find(before, one.create_revision, &contender::create_revision);
     one.after_release = known != before.end() && known->key == one.key && known->after_release;
   }
+  // A restore may bring back what is gone.
+  const auto is_there = [this](std::uint64_t revision) {
+    return std::ranges::find(contenders_, revision, &contender::create_revision) !=
+           contenders_.end();
+  };
+  if (!is_there(passed_.ended) || !is_there(passed_.ours)) passed_ = {};
   // Holders may have come and gone unseen. The same revision proves nothing: a restored store may
   // have reached it by another way.
   vacancies_ = core::vacancies(free_slots());

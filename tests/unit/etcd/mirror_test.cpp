@@ -503,6 +503,15 @@ TEST(EtcdMirrorThatWasTold, CountsTheOldHolderAgainIfThePlaceIsGone) {
   EXPECT_THAT(holders(m), ElementsAre(holder("a", 4))) << "also if a restore brings it back";
 }
 
+TEST(EtcdMirrorThatWasTold, ForgetsItWhereAReadShowsThatOneIsGone) {
+  for (const auto& left : {key("db/a", "a", 4), key(our_key(), "us", 6)}) {
+    mirror m = told_mirror();
+    replace(m, {left}, 11);
+    replace(m, {key("db/a", "a", 4), key(our_key(), "us", 6)}, 12);
+    EXPECT_THAT(holders(m), ElementsAre(holder("a", 4))) << "a restore has brought it back";
+  }
+}
+
 TEST(EtcdMirrorThatWasTold, IsOfTheseTwoKeysAlone) {
   mirror m = told_mirror();
   replace(m, {key("db/a", "a", 4), key("db/between", "b", 5), key(our_key(), "us", 6)}, 11);
