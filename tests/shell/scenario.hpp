@@ -6,8 +6,8 @@
 
 namespace tenure::shell {
 
-/// From this seed on a world is of the swarm (swarm.hpp), and fresh seeds are. Those below have all
-/// kinds of faults, in the course on which the seeds of the mutants rely.
+/// From this seed on a world is of the swarm (swarm.hpp). Those below have all kinds of faults, in
+/// the course on which the seeds of the mutants rely.
 constexpr std::uint64_t first_of_swarm = std::uint64_t{1} << 32;
 
 /// Runs the world of this seed; with `trace`, prints what goes wrong in it, as it happens.

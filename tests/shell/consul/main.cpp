@@ -8,7 +8,7 @@ int main(int argc, char** argv) {
       {.name = "shell_consul",
        .replay_command = "./dev sim --consul",
        .usual_seeds = 10'000,
-       .first_drawn = tenure::shell::first_of_swarm,
+       .first_of_swarm = tenure::shell::first_of_swarm,
        .run = [](std::uint64_t seed) { return run_consul_seed(seed); },
        .replay = [](std::uint64_t seed, std::size_t) { return run_consul_seed(seed, true); }},
       argc, argv);

@@ -9,7 +9,7 @@ int main(int argc, char** argv) {
       {.name = "shell_kubernetes",
        .replay_command = "./dev sim --kubernetes",
        .usual_seeds = 10'000,
-       .first_drawn = tenure::shell::first_of_swarm,
+       .first_of_swarm = tenure::shell::first_of_swarm,
        .run = [](std::uint64_t seed) { return run_kubernetes_seed(seed); },
        .replay = [](std::uint64_t seed, std::size_t) { return run_kubernetes_seed(seed, true); }},
       argc, argv);

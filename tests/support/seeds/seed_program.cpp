@@ -41,7 +41,7 @@ struct options {
 void print_usage(const seed_program& what, std::FILE* to) {
   std::fprintf(
       to,
-      "usage: %s [--seeds N] [--from S|random] [--jobs J]\n"
+      "usage: %s [--seeds N] [--from S|random|swarm] [--jobs J]\n"
       "                                  run N seeds (default %llu, from 1)\n"
       "       ... --seed S [--lines L]   replay one, with its last L lines\n"
       "       ... --expect RULE,...|any  exit 0 if one of these is broken before any other\n"
@@ -53,17 +53,17 @@ void print_usage(const seed_program& what, std::FILE* to) {
 }
 
 /// A number, or "random": seeds that nobody has tried are drawn when the program runs, by the draw
-/// of the whole suite if there is one (DEV_DRAW, ./dev test). The smallest is `first`.
-bool read_beginning(std::string_view program, std::string_view text, std::uint64_t first,
-                    std::uint64_t& out) {
-  if (text != "random") return read_argument(text, out);
+/// of the whole suite if there is one (DEV_DRAW, ./dev test). "swarm": of those, if it has any.
+bool read_beginning(const seed_program& what, std::string_view text, std::uint64_t& out) {
+  const bool is_swarm = what.first_of_swarm > 0 && text == "swarm";
+  if (text != "random" && !is_swarm) return read_argument(text, out);
   const char* const suite = std::getenv("DEV_DRAW");
   const std::string draw = suite == nullptr ? std::to_string(std::random_device()()) : suite;
-  const std::string both = draw + " " + std::string(program);
+  const std::string both = draw + " " + what.name;
   std::seed_seq from_both(both.begin(), both.end());
   std::array<std::uint32_t, 1> drawn{};
   from_both.generate(drawn.begin(), drawn.end());
-  out = first + drawn.front();
+  out = (is_swarm ? what.first_of_swarm : 0) + drawn.front();
   return true;
 }
 
@@ -87,7 +87,7 @@ std::optional<options> parse(const seed_program& what, int argc, char** argv) {
     const std::string_view value = ++i < argc ? argv[i] : "";
     bool good = false;
     if (flag == "--seeds") good = out.counts = read_argument(value, out.bulk.seeds);
-    if (flag == "--from") good = read_beginning(what.name, value, what.first_drawn, out.bulk.from);
+    if (flag == "--from") good = read_beginning(what, value, out.bulk.from);
     if (flag == "--jobs") good = read_argument(value, out.bulk.jobs) && out.bulk.jobs > 0;
     if (flag == "--lines") good = read_argument(value, out.lines);
     if (flag == "--expect") good = !(out.expect = value).empty();
