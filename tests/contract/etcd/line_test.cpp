@@ -125,13 +125,14 @@ TEST_P(EtcdLine, AReleaseOfEverythingTakesThePlaceAlong) {
 TEST_P(EtcdLine, AMemberThatIsNamedComesBeforeTheOneInLine) {
   auto a = join_as("a");
   auto b = join_as("b");
-  auto c = join_as("c");
   const auto by_a = a->watch();
   const auto by_b = b->watch();
-  const auto by_c = c->watch();
   const stores::grant old = a->hold();
   (*b)->stand_in_line(first, true);
   ASSERT_TRUE(become({"a", "b"}));
+  // The one that is shown last, so that a has seen b's place by then.
+  auto c = join_as("c");
+  const auto by_c = c->watch();
   ASSERT_TRUE(loop_.run_until([&] {
     return by_a->shows([](const auto& o) { return o.members && o.members->size() == 3; });
   }));
