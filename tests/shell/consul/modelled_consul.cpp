@@ -158,9 +158,15 @@ void modelled_consul::renew_session(const call_ptr& c, const std::string& id) {
     answer(c, 200, json::array({one}).dump());
   };
   if (members_.believes_to_lead(c->server)) {
+    const consul_state& known = known_when_alone_[c->server];
+    const auto* const one = known.find_session(id);
     // Until there is another leader its count is the one that goes on.
-    members_.leads(c->server) ? sessions_.kept(id) : sessions_.kept_by_replaced(id);
-    return say(known_when_alone_[c->server]);
+    if (members_.leads(c->server)) {
+      sessions_.kept(id);
+    } else if (one != nullptr) {
+      sessions_.kept_by_replaced(id, one->number);
+    }
+    return say(known);
   }
   if (!members_.led() || !members_.well(c->server)) return fail_later(c);
   world_.after(world_.dice.spread(least_way, longest_way), [this, c, id, say] {

@@ -28,11 +28,9 @@ void consul_sessions::end_at(const std::string& id, world_time when) {
   world_.at(when, [this, id] { check(id); });
 }
 
-void consul_sessions::kept_by_replaced(const std::string& id) {
-  const auto found = ends_.find(id);
-  const auto* const one = state_.find_session(id);
-  if (one == nullptr || found == ends_.end()) return;
-  promise(one->number, latest_[id]);
+void consul_sessions::kept_by_replaced(const std::string& id, std::uint64_t number) {
+  if (!ends_.contains(id)) return;
+  promise(number, latest_[id]);
   end_at(id, latest_[id]);
 }
 

@@ -31,8 +31,8 @@ class consul_sessions {
   /// It was made or renewed at the leader, just now.
   void kept(const std::string& id);
   /// A leader that was replaced has said so, from what it knew. Others may rely on that as long as
-  /// the present leader keeps the session anyway.
-  void kept_by_replaced(const std::string& id);
+  /// the present leader keeps the session anyway, or would have if nobody had ended it.
+  void kept_by_replaced(const std::string& id, std::uint64_t number);
   /// A new leader.
   void begin_all_anew();
   /// Its keys may be locked by nobody for its lock-delay. Call before it ends.
