@@ -23,7 +23,7 @@ effects election::step(const moment& at, const election_event& what) {
   // Expiry comes before every event: a holder whose lease has run out must not handle one.
   expire(at, slept, out);
   std::visit([&](const auto& e) { on(at, e, out); }, what);
-  settle(at, out);
+  if (sleep == nullptr) settle(at, out);
   refresh_view(at.now);
   announce(at.now, out);
   return out;
@@ -71,7 +71,8 @@ void election::expire(const moment& at, duration slept, effects& out) {
   }
 }
 
-/// Does what has become due. Every step ends with this, so `woke` needs no code of its own.
+/// Does what has become due. Every step but `slept` ends with this, so `woke` needs no code of its
+/// own.
 void election::settle(const moment& at, effects& out) {
   if (auto* c = in<state::candidate>()) settle(*c, at, out);
   if (auto* p = in<state::pending>(); p != nullptr && at.now >= p->until) {

@@ -32,7 +32,7 @@ void lease_group::step(const moment& at, election_index which, const election_ev
   } else if (before == first_wake_) {
     find_first_wake();
   }
-  settle(at, out);
+  if (!std::holds_alternative<event::slept>(what)) settle(at, out);
 }
 
 void lease_group::wake(const moment& at, group_effects& out) {

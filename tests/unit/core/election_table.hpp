@@ -113,7 +113,6 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
            {"unhealthy", "release any"},
            {"resign", "release any"},
            {"shutdown", "candidate > draining: shutdown, publish, release any"},
-           {"overslept", "acquire"},
        }},
       {"aside",
        {
@@ -175,7 +174,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
            {"unhealthy", "pending > draining: unhealthy, publish, release 5"},
            {"resign", "pending > draining: resigned, publish, release 5"},
            {"shutdown", "pending > draining: shutdown, publish, release 5"},
-           {"overslept", "pending > draining: suspended, publish, release 5"},
+           {"overslept", "pending > draining: suspended, publish"},
        }},
       {"starting",
        {
@@ -228,7 +227,7 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
            {"unhealthy", "active > draining: unhealthy, publish"},
            {"resign", "active > draining: resigned, publish"},
            {"shutdown", "active > draining: shutdown, publish"},
-           {"overslept", "active > draining: suspended, publish, release 5"},
+           {"overslept", "active > draining: suspended, publish"},
        }},
       {"stopping",
        {
@@ -266,7 +265,6 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
            {"shows other", "publish, draining > candidate: resigned, publish"},
            {"shows free", "publish, draining > candidate: resigned, publish"},
            {"watch failed", "watch"},
-           {"overslept", "release 5"},
        }},
       {"ending",
        {
@@ -278,7 +276,6 @@ inline const std::map<std::string, std::map<std::string, std::string>>& answers(
            {"shows other", "publish"},
            {"shows free", "publish"},
            {"watch failed", "watch"},
-           {"overslept", "release any"},
        }},
       {"stopped",
        {

@@ -37,6 +37,21 @@ TEST(Session, EveryElectionThatHoldsIsInOneRenewal) {
   EXPECT_THAT(s.terms_in_renewal(), ElementsAre(5, 6, 8)) << "election 2 holds nothing";
 }
 
+TEST(Session, ASleepAloneBeginsNothing) {
+  session_talk s(2);
+  s.activate(0, core::version{5}, 0s);
+  s.grant(1, core::version{6}, 0s);
+  s.forget();
+  s.at(6s).step(0, event::slept{5s});
+  s.step(1, event::slept{5s});
+  EXPECT_FALSE(s.renewal()) << "that is due";
+  EXPECT_THAT(s.orders(), IsEmpty()) << "the lock delay of the second one is over";
+  EXPECT_LE(s.next_wake(), 6s);
+  // Which may be news by which the machine woke up.
+  s.step(0, event::workload_unseen{});
+  EXPECT_THAT(s.terms_in_renewal(), ElementsAre(6)) << "a term whose workload nobody sees ends";
+}
+
 TEST(Session, HoldsNothingRenewsNothing) {
   session_talk s(2);
   s.at(1h).wake();
