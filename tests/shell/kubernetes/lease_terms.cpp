@@ -144,9 +144,14 @@ void lease_terms::changed(const lease_change& what, writer by) {
   if (is_early && !has_waited) {
     judge_.broke(rule::taken_too_early, what.name + " of " + ended.holder + " by " + holder);
   }
-  end(ended, by == writer::operator_ || is_early ? erased_by::somebody
-             : is_taken                          ? erased_by::expiry
-                                                 : erased_by::transaction);
+  // A Go program may write what it has read before a restore, if the number of that change has come
+  // again.
+  const bool is_of_before =
+      judge_.was_restored() && what.after != nullptr &&
+      number_in(spec_of(what.after), "leaseTransitions", 0) < ended.transitions;
+  end(ended, by == writer::operator_ || is_early || is_of_before ? erased_by::somebody
+             : is_taken                                          ? erased_by::expiry
+                                                                 : erased_by::transaction);
   if (!holder.empty()) begin(what, by);
 }
 
@@ -216,7 +221,10 @@ void lease_terms::begin(const lease_change& what, writer by) {
                                          << session_shift);
   made.lease += ++numbers_;
   made.counted_s = number_in(spec, "leaseDurationSeconds", usual_duration_s);
-  if (is_agents) check_taking(made, what);
+  if (is_agents) {
+    relied_on_s_[mark] = made.counted_s;
+    check_taking(made, what);
+  }
   if (mark.empty() && made.slot == 0 && is_first_closed(what.after)) {
     judge_.closed_slot_taken(made.election);
   }
@@ -279,7 +287,10 @@ void lease_terms::go_on(term& one, const lease_change& what, writer by) {
   one.is_restored = false;
   const bool is_shortened = duration_s < one.counted_s;
   // An agent relies on its own ttl, however much longer the Lease lasts.
-  if (by == writer::client && !is_of_an_agent(one)) one.counted_s = duration_s;
+  if (by == writer::client && !is_of_an_agent(one)) {
+    const auto known = relied_on_s_.find(mark_in(one.holder));
+    one.counted_s = known == relied_on_s_.end() ? duration_s : std::min(duration_s, known->second);
+  }
   if (is_shortened && !one.is_gone) {
     end(one, erased_by::somebody);
     one.is_gone = true;
