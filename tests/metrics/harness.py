@@ -151,6 +151,17 @@ class Prometheus(Program):
         assert len(found) <= 1, f"{expression} has {len(found)} samples: {found}"
         return found[0][1] if found else None
 
+    def value_there(self, expression: str) -> float:
+        """The value of the only sample, as soon as there is one: a scrape that takes longer than its interval leaves none."""
+        found: list[float] = []
+
+        def look() -> bool:
+            found[:] = [one for one in [self.value(expression)] if one is not None]
+            return bool(found)
+
+        eventually(look, f"{expression} has a value")
+        return found[0]
+
     def alerts(self) -> dict[str, list[dict[str, object]]]:
         """Those that fire, by name."""
         found: dict[str, list[dict[str, object]]] = {}

@@ -95,32 +95,32 @@ class Scrape(Scene):
                          {version})
 
         # Renewals: each is timed, and leaves at most what is left when all is well.
-        eventually(lambda: server.value(f"tenure_lease_renewal_margin_seconds_count{of(a)}") >= 3,
+        eventually(lambda: server.value_there(f"tenure_lease_renewal_margin_seconds_count{of(a)}") >= 3,
                    "three renewals are counted")
-        mean = server.value(f"tenure_lease_renewal_margin_seconds_sum{of(a)}"
-                            f" / tenure_lease_renewal_margin_seconds_count{of(a)}")
-        window = server.value(f"tenure_lease_renewal_window_seconds{of(a)}")
+        mean = server.value_there(f"tenure_lease_renewal_margin_seconds_sum{of(a)}"
+                                  f" / tenure_lease_renewal_margin_seconds_count{of(a)}")
+        window = server.value_there(f"tenure_lease_renewal_window_seconds{of(a)}")
         self.assertGreater(mean, 0)
         self.assertLessEqual(mean, window)
-        left = server.value(f"tenure_lease_stop_in_seconds{of(a)}")
+        left = server.value_there(f"tenure_lease_stop_in_seconds{of(a)}")
         self.assertGreater(left, 0)
         self.assertLess(left, LONG_TTL)
         self.assertIsNone(server.value(f"tenure_lease_stop_in_seconds{of(b)}"))
 
         # The process's own, against the kernel's word.
         pid = a.agent_pid()
-        self.assertAlmostEqual(server.value(f"process_resident_memory_bytes{of(a)}") / 1024,
+        self.assertAlmostEqual(server.value_there(f"process_resident_memory_bytes{of(a)}") / 1024,
                                memory_kb(pid, "VmRSS"), delta=4096)
-        self.assertGreater(server.value(f"process_open_fds{of(a)}"), 3)
+        self.assertGreater(server.value_there(f"process_open_fds{of(a)}"), 3)
 
-        first = server.value("max(tenure_election_version)")
+        first = server.value_there("max(tenure_election_version)")
         a.kill()
         is_value(f"tenure_election_active{of(b)}", 1)
         is_value(f"up{of(a)}", 0)
         is_value("count(tenure_election_holder_info{holder='b'})", 1)
-        self.assertGreater(server.value(f"tenure_election_version{of(b)}"), first)
-        eventually(lambda: server.value(f"increase(tenure_election_transitions_total"
-                                        f"{{to='active',instance='{b.instance}'}}[1m])") > 0,
+        self.assertGreater(server.value_there(f"tenure_election_version{of(b)}"), first)
+        eventually(lambda: server.value_there(f"increase(tenure_election_transitions_total"
+                                              f"{{to='active',instance='{b.instance}'}}[1m])") > 0,
                    "the first activation is an increase")
 
 
