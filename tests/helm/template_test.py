@@ -289,6 +289,15 @@ class Values(unittest.TestCase):
                          "r/t@" + digest)
         self.assertIn("at '/image/tag'", template(values_of(), "--set", "image.tag=" + digest).stderr)
 
+    def test_the_notes_say_so_of_an_image_that_is_latest(self):
+        for given, is_latest in (({"repository": "r:5000/w"}, True), ({"repository": "r:5000/w", "tag": "7"}, False),
+                                 ({"repository": "r:5000/w:7"}, False)):
+            with self.subTest(given):
+                values = yaml.safe_dump(merged(values_of(), {"image": given}))
+                done = charts.helm("install", "db", CHART, "--dry-run=client", "--values", "-", given=values)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual("has no tag, so it is `latest`" in done.stdout, is_latest, done.stdout)
+
     def test_pods_of_one_roll_out_are_spread(self):
         for kind, key in (("Deployment", "pod-template-hash"), ("StatefulSet", "controller-revision-hash")):
             [spread] = self.pod(values_of(kind=kind))["topologySpreadConstraints"]

@@ -310,6 +310,11 @@ TEST(VerifyCommand, SaysSoIfThereIsNoAgentOrNoQuestion) {
   EXPECT_EQ(run({tenure_binary(), "verify", "db"}, in).status, 2);
   EXPECT_EQ(run({tenure_binary(), "verify", "db", "--version", "7", "--api", "ftp://x"}, in).status,
             2);
+  // An agent of several elections gives each workload the name of its own.
+  const finished several =
+      run({tenure_binary(), "verify", "--version", "7"}, in, {"TENURE_ELECTION=a,b"});
+  EXPECT_EQ(several.status, 2);
+  EXPECT_TRUE(has(several.err, "which election?")) << several.err;
 }
 
 }  // namespace
