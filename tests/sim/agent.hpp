@@ -5,9 +5,9 @@
 #include <span>
 
 #include "core/lease_group.hpp"
-#include "core/record_judge.hpp"
 #include "guarded_workload.hpp"
 #include "network.hpp"
+#include "record_judge.hpp"
 #include "stage.hpp"
 
 namespace tenure::sim {
@@ -50,7 +50,7 @@ class agent {
   /// The store client's part of one election.
   struct client {
     std::uint32_t stream = 0;
-    core::record_judge judge;
+    record_judge judge;
     bool known = false;       ///< of the record: it was seen
     message record;           ///< as last seen
     core::attempt acquire{};  ///< in flight

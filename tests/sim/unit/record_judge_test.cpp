@@ -1,18 +1,18 @@
-#include "core/record_judge.hpp"
+#include "record_judge.hpp"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 
-namespace tenure::core {
+namespace tenure::sim {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr time_point t0 = time_point(100s);
+constexpr core::time_point t0 = core::time_point(100s);
 
 TEST(RecordJudge, KnowsNothingBeforeTheFirstRecord) {
-  EXPECT_EQ(record_judge().expires_at(), never);
+  EXPECT_EQ(record_judge().expires_at(), core::never);
 }
 
 TEST(RecordJudge, FirstSightStartsAFullTtlHoweverOldTheRecordIs) {
@@ -58,4 +58,4 @@ TEST(RecordJudge, MarkZeroIsAMarkLikeAnyOther) {
 }
 
 }  // namespace
-}  // namespace tenure::core
+}  // namespace tenure::sim
