@@ -428,58 +428,43 @@ void guarded_pod::stand_still(core::duration lasts) {
   pause_agent_for(lasts);
 }
 
-void guarded_pod::fault(const swarm& kinds, core::duration lasts) {
+void guarded_pod::fault(const swarm<guard_fault>& kinds, core::duration lasts) {
   if (away_ || !guard_) return;
   switch (kinds.draw(world_.dice)) {
-    case 0:
-    case 1:
-    case 2:
+    case guard_fault::guard_frozen:
       return freeze_guard(lasts);
-    case 3:
+    case guard_fault::guard_killed:
       judge_.say("the guard is killed");
       return kill_guard();
-    case 4:
+    case guard_fault::agent_paused:
       return pause_agent_for(lasts);
-    case 5:
-    case 6:
+    case guard_fault::agent_killed:
       return kill_agent({});
-    case 7:
-    case 8:
+    case guard_fault::stands_still:
       return stand_still(lasts);
-    case 9:
-    case 10:
-    case 11:
-    case 12:
+    case guard_fault::forks:
       return fork_something();
-    case 13:
-    case 14:
+    case guard_fault::hangs:
       return hang_something(lasts);
-    case 15:
+    case guard_fault::workload_ends:
       return end_workload();
-    case 16:
+    case guard_fault::guard_told_to_end:
       judge_.say("the guard gets SIGTERM");
       return guard_->signal(SIGTERM);
-    case 17:
+    case guard_fault::guard_hung_up:
       return guard_->signal(SIGHUP);
-    case 18:
-    case 19:
+    case guard_fault::fails_at_renewal:
       return fail_at_next_renewal(lasts);
-    case 20:
-    case 21:
-    case 22:
+    case guard_fault::dies_at_start:
       return die_at_next_start(lasts);
-    case 23:
-    case 24:
+    case guard_fault::hangs_at_start:
       return hang_at_next_start();
-    case 25:
-    case 26:
+    case guard_fault::sleeps_through_deadline:
       return sleep_through_deadline();
-    case 27:
-      // As when the machine runs out of memory: both at about the same time.
+    case guard_fault::both_killed:
       kill_guard();
       return kill_agent({});
-    default:
-      // As when a pod is deleted.
+    case guard_fault::pod_told_to_end:
       judge_.say("the pod is told to end");
       guard_->signal(SIGTERM);
       return end_agent();

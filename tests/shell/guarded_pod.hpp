@@ -9,11 +9,11 @@
 #include <optional>
 #include <string>
 
+#include "fault_kinds.hpp"
 #include "judged_link.hpp"
 #include "runtime/surroundings.hpp"
 #include "shell/guard/modelled_guard.hpp"
 #include "stage.hpp"
-#include "swarm.hpp"
 
 namespace tenure::shell {
 
@@ -55,9 +55,8 @@ class guarded_pod {
   void agent_exits(int status);
 
   // What goes wrong.
-  static constexpr std::uint64_t kinds_of_faults = 29;
   /// Something of what a guard, its agent and its workload can come to. `lasts`: what ends again.
-  void fault(const swarm& kinds, core::duration lasts);
+  void fault(const swarm<guard_fault>& kinds, core::duration lasts);
   /// Nothing of it gets any time.
   void stand_still(core::duration lasts);
   void pause_agent(bool on);

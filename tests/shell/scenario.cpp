@@ -8,6 +8,8 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,7 +25,7 @@
 #include "reader.hpp"
 #include "sqlite/host_faults.hpp"
 #include "sqlite/sqlite_host.hpp"
-#include "swarm.hpp"
+#include "support/seeds/seed_program.hpp"
 
 namespace tenure::shell {
 namespace {
@@ -45,10 +47,9 @@ constexpr std::uint64_t salt_of_peers = 0x7065657273;
 constexpr std::uint64_t salt_of_cast = 0x5e1d'903a'c7b6'24f1;
 constexpr std::uint64_t salt_of_release = 0x72656c65'61736573;
 constexpr std::uint64_t salt_of_kinds = 0x9c0f'27d1'86e3'b45a;
-/// Of `scenario::fault`. What concerns servers comes first, which a lease file has none of.
-constexpr std::uint64_t kinds_of_faults = 29;
-constexpr std::uint64_t kinds_outside_of_swarm = 28;
-constexpr std::uint64_t kinds_of_servers = 13;
+/// Worlds from this seed on are of the swarm (swarm.hpp). Those below have all kinds of faults, in
+/// the course on which the seeds of some mutants rely.
+constexpr std::uint64_t first_of_swarm = std::uint64_t{1} << 32;
 /// A world with more steps than this has an endless loop.
 constexpr std::uint64_t most_events = 3'000'000;
 
@@ -78,10 +79,9 @@ class scenario {
                .store = store},
         cast_(stage_, seed ^ salt_of_cast),
         kinds_dice_(seed ^ salt_of_kinds),
-        kinds_((is_swarm(seed) ? kinds_of_faults : kinds_outside_of_swarm) - first_kind(),
-               is_swarm(seed), kinds_dice_),
-        kinds_of_guards_(guarded_pod::kinds_of_faults, is_swarm(seed), kinds_dice_),
-        kinds_of_hosts_(kinds_of_strikes, is_swarm(seed), kinds_dice_) {
+        kinds_(faults_here(seed), is_swarm(seed), kinds_dice_),
+        kinds_of_guards_(guard_faults, is_swarm(seed), kinds_dice_),
+        kinds_of_files_(file_faults, is_swarm(seed), kinds_dice_) {
     store == kept_in::sqlite ? share_file() : plan_troubles(~seed);
     stage_.guarded = world_.dice.chance(650'000);
     stage_.guard_socket = stage_.guarded && world_.dice.chance(500'000);
@@ -128,17 +128,47 @@ class scenario {
       if (stage_.hooked) pods_[p]->hooked = std::make_unique<hooked_workload>(stage_, on);
       world_.after(world_.dice.between(core::duration{}, 3s), [this, p] { open(p); });
     }
-    ambushes_ = std::make_unique<ambushes>(stage_, seed ^ salt_of_ambushes, pods,
+    ambushes_ = std::make_unique<ambushes>(stage_, seed ^ salt_of_ambushes, is_swarm(seed), pods,
                                            [this](const std::string& what) { say(what); });
     judge_.on_grant = [this](std::size_t p, const std::string& which) {
       ambushes_->granted(p, which);
     };
+    troubled_ = world_.dice.between(core::duration(20s), 90s);
+    faults_ = world_.dice.between(std::int64_t{3}, 60);
+  }
+
+  /// What is drawn of this world before it begins.
+  [[nodiscard]] std::vector<std::string> traits() const {
+    std::vector<std::string> out;
+    const auto add = [&](bool is_so, const char* word) {
+      if (is_so) out.emplace_back(word);
+    };
+    add(stage_.guarded, "guarded");
+    add(stage_.guarded && guard_faults_ppm_ >= 500'000, "weak_guards");
+    add(stage_.guard_socket, "guard_socket");
+    add(stage_.hooked, "hooked");
+    add(!stage_.guarded && !stage_.hooked, "bare");
+    add(stage_.elections.size() > 1, "several_elections");
+    add(stage_.slots > 1, "several_slots");
+    add(pods_.size() == 2, "two_pods");
+    add(pods_.size() > 3, "many_pods");
+    add(std::ranges::any_of(pods_, [](const auto& p) { return p->machine.checks_health; }),
+        "health");
+    add(cast_.has_twins(), "twins");
+    add(cast_.disagrees(), "disagreement");
+    add(ambushes_->overtakes(), "overtaken");
+    add(ambushes_->doubts(), "doubted");
+    add(faults_ * 1s > troubled_, "dense");
+    if (troubles_) troubles_->tell(out);
+    kinds_.tell(out);
+    if (stage_.guarded) kinds_of_guards_.tell(out);
+    if (host_) kinds_of_files_.tell(out);
+    return out;
   }
 
   tests::seed_outcome run() {
-    const world_time quiet = world_.now + world_.dice.between(core::duration(20s), 90s);
-    const auto faults = world_.dice.between(std::int64_t{3}, 60);
-    for (std::int64_t i = 0; i < faults; ++i) {
+    const world_time quiet = world_.now + troubled_;
+    for (std::int64_t i = 0; i < faults_; ++i) {
       world_.at(world_.now + world_.dice.between(core::duration(3s), quiet - world_.now),
                 [this, quiet] { fault(quiet); });
     }
@@ -404,7 +434,7 @@ class scenario {
         " for " + std::to_string(std::chrono::duration<double>(lasts).count()) + " s";
     if (host_ && dice.chance(500'000)) {
       if (!dice.chance(50'000)) {
-        return say(strike(stage_, kinds_of_hosts_, lasts, somebody_knows()) + for_long);
+        return say(strike(stage_, kinds_of_files_, lasts, somebody_knows()) + for_long);
       }
       say("the machine boots");
       return reboot();
@@ -416,49 +446,47 @@ class scenario {
       }
       return;
     }
-    switch (first_kind() + kinds_.draw(dice)) {
-      case 0:
+    switch (kinds_.draw(dice)) {
+      case fault_kind::cut_from_server:
         say("cut off" + pod_name + " from" + server_name + for_long);
         network_.cut(p, s);
         return world_.after(lasts, [this, p, s] { network_.heal(p, s); });
-      case 1:
+      case fault_kind::cut_off:
         say("cut off" + pod_name + " from all servers" + for_long);
         for (std::size_t i = 0; i < modelled_cluster::most_servers; ++i) network_.cut(p, i);
         return world_.after(lasts, [this, p] {
           for (std::size_t i = 0; i < modelled_cluster::most_servers; ++i) network_.heal(p, i);
         });
-      case 2:
+      case fault_kind::slow:
         say("slow" + pod_name + " to" + server_name + for_long);
         network_.slow(p, s, dice.spread(10ms, stage_.when.ttl));
         return world_.after(lasts, [this, p, s] { network_.slow(p, s, 2ms); });
-      case 3:
+      case fault_kind::server_killed:
         say("killed" + server_name + for_long);
         servers_->kill(s);
         return world_.after(lasts, [this, s] { servers_->start(s); });
-      case 5:
+      case fault_kind::leader_frozen:
         if (stage_.store == kept_in::consul && servers_->leader() >= 0) return freeze_leader(quiet);
         [[fallthrough]];
-      case 4:
+      case fault_kind::server_frozen:
         say("frozen" + server_name + for_long);
         servers_->freeze(s);
         return world_.after(lasts, [this, s] { servers_->thaw(s); });
-      case 6:
-      case 7:
+      case fault_kind::server_alone:
         say("cut off" + server_name + " from the others" + for_long);
         servers_->cut_off(s);
         return world_.after(lasts, [this, s] { servers_->join(s); });
-      case 8:
+      case fault_kind::server_lags:
         say("lags" + server_name + for_long);
         servers_->lag(s, dice.spread(10ms, stage_.when.ttl));
         return world_.after(lasts, [this, s] { servers_->lag(s, {}); });
-      case 9:
+      case fault_kind::leader_replaced:
         say("another leader");
         return servers_->change_leader();
-      case 10:
+      case fault_kind::compacted:
         say("compacted");
         return servers_->compact();
-      case 11:
-      case 12:
+      case fault_kind::key_deleted:
         // A client whose server is behind hears of it late.
         if (dice.chance(500'000)) {
           for (std::size_t i = 0; i < modelled_cluster::most_servers; ++i) {
@@ -476,29 +504,29 @@ class scenario {
           servers_->revoke_one(which);
         }
         return;
-      case 13:
+      case fault_kind::agent_paused:
         say("paused" + pod_name + for_long);
         pause_agent(p, true);
         return world_.after(lasts, [this, p] { pause_agent(p, false); });
-      case 14:
+      case fault_kind::pod_killed:
         say("killed" + pod_name + for_long);
         if (pods_[p]->guarded) return pods_[p]->guarded->vanish(lasts);
         if (pods_[p]->hooked) pods_[p]->hooked->restart();
         return kill_agent(p, lasts);
-      case 15:
+      case fault_kind::agent_killed:
         say("killed the agent alone of" + pod_name + for_long);
         return kill_agent(p, lasts);
-      case 16:
+      case fault_kind::agent_terminated:
         if (host_ && !host_->file_knows()) return;
         say("SIGTERM to the agent of" + pod_name);
         if (pods_[p]->agent) pods_[p]->agent->terminate(SIGTERM);
         return;
-      case 17:
+      case fault_kind::sick:
         say("sick is" + pod_name);
         pods_[p]->machine.sick_since = world_.now;
         return world_.at(world_.now + dice.between(lasts, quiet - world_.now),
                          [this, p] { pods_[p]->machine.sick_since.reset(); });
-      case 18:
+      case fault_kind::workload_ends:
         if (pods_[p]->hooked) {
           say("deaf is the workload of" + pod_name + for_long);
           return pods_[p]->hooked->go_deaf(lasts);
@@ -506,22 +534,25 @@ class scenario {
         if (!pods_[p]->guarded) return;
         say("a workload ends in" + pod_name);
         return pods_[p]->guarded->end_workload();
-      case 19:
+      case fault_kind::clock_set:
         say("the wall clock is set in" + pod_name);
         pods_[p]->machine.wall_off += dice.between(core::duration(-10min), 10min);
         return;
-      case kinds_outside_of_swarm:
+      case fault_kind::asleep:
         say("asleep is the machine of" + pod_name + for_long);
         return suspend(p, lasts);
-      default:
+      case fault_kind::order:
         return order(p);
     }
   }
 
   static bool is_swarm(std::uint64_t seed) { return seed >= first_of_swarm; }
 
-  [[nodiscard]] std::uint64_t first_kind() const {
-    return stage_.store == kept_in::sqlite ? kinds_of_servers : 0;
+  /// A lease file has no servers; no machine sleeps outside of the swarm.
+  [[nodiscard]] std::span<const named_kind<fault_kind>> faults_here(std::uint64_t seed) const {
+    const std::span all(faults);
+    const auto from = all.subspan(stage_.store == kept_in::sqlite ? first_of_pods : 0);
+    return is_swarm(seed) ? from : from.first(from.size() - 1);
   }
 
   /// Nothing on the machine of this pod runs, and CLOCK_BOOTTIME goes on.
@@ -579,6 +610,7 @@ class scenario {
     const std::size_t e = dice.below(stage_.elections.size());
     // A stopped agent takes no order.
     if (!pods_[p]->paused) pods_[p]->agent->order(e, what);
+    ambushes_->ordered();
   }
 
   void mend() {
@@ -735,6 +767,8 @@ class scenario {
   world world_;
   bool trace_;
   std::uint32_t guard_faults_ppm_ = 0;
+  core::duration troubled_{};  ///< from its beginning until all is well again
+  std::int64_t faults_ = 0;
   judge judge_;
   std::unique_ptr<modelled_cluster> servers_;
   modelled_network network_;
@@ -744,29 +778,28 @@ class scenario {
   std::unique_ptr<store_troubles> troubles_;  ///< null: the store is SQLite
   cast cast_;
   rng kinds_dice_;
-  swarm kinds_;
-  swarm kinds_of_guards_;
-  swarm kinds_of_hosts_;
+  swarm<fault_kind> kinds_;
+  swarm<guard_fault> kinds_of_guards_;
+  swarm<file_fault> kinds_of_files_;
   std::unique_ptr<ambushes> ambushes_;
   std::vector<std::unique_ptr<pod>> pods_;
 };
 
 }  // namespace
 
-tests::seed_outcome run_seed(std::uint64_t seed, bool trace) {
-  return scenario(seed, trace, kept_in::etcd).run();
-}
-
-tests::seed_outcome run_consul_seed(std::uint64_t seed, bool trace) {
-  return scenario(seed, trace, kept_in::consul).run();
-}
-
-tests::seed_outcome run_kubernetes_seed(std::uint64_t seed, bool trace) {
-  return scenario(seed, trace, kept_in::kubernetes).run();
-}
-
-tests::seed_outcome run_sqlite_seed(std::uint64_t seed, bool trace) {
-  return scenario(seed, trace, kept_in::sqlite).run();
+int run_worlds(kept_in store, const char* name, const char* replay_command, int argc, char** argv) {
+  const auto run = [store](std::uint64_t seed, bool trace) {
+    return scenario(seed, trace, store).run();
+  };
+  return tests::run_seed_program(
+      {.name = name,
+       .replay_command = replay_command,
+       .usual_seeds = 10'000,
+       .first_drawn = first_of_swarm,
+       .run = [run](std::uint64_t seed) { return run(seed, false); },
+       .replay = [run](std::uint64_t seed, std::size_t) { return run(seed, true); },
+       .traits = [store](std::uint64_t seed) { return scenario(seed, false, store).traits(); }},
+      argc, argv);
 }
 
 }  // namespace tenure::shell

@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "stage.hpp"
 
@@ -21,6 +22,8 @@ class store_troubles {
 
   /// Draws what happens until `quiet`.
   virtual void plan(world_time quiet) = 0;
+  /// Which of them this world has, as traits of it.
+  virtual void tell(std::vector<std::string>& traits) const = 0;
   /// All is well again: nobody but the agents contends, and they may do all that they need.
   virtual void mend() = 0;
   /// Called once after a restore, when an operator begins to look after the agents.

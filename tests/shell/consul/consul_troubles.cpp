@@ -34,6 +34,13 @@ consul_troubles::consul_troubles(stage& s, modelled_consul& of, std::uint64_t se
   if (dice_.chance(250'000)) stage_.consul.behavior = settings::session_behavior::remove;
 }
 
+void consul_troubles::tell(std::vector<std::string>& traits) const {
+  if (restores_) traits.emplace_back("restores");
+  if (has_clients_) traits.emplace_back("clients");
+  if (has_nonsense_) traits.emplace_back("nonsense");
+  if (forces_releases_) traits.emplace_back("forced_releases");
+}
+
 void consul_troubles::plan(world_time quiet) {
   if (restores_) {
     for (auto times = dice_.between(std::int64_t{1}, 2); times > 0; --times) plan_restore(quiet);

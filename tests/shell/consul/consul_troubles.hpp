@@ -21,6 +21,7 @@ class consul_troubles final : public store_troubles {
                   std::function<void(const std::string&)> say);
 
   void plan(world_time quiet) override;
+  void tell(std::vector<std::string>& traits) const override;
   void mend() override;
 
  private:

@@ -56,6 +56,13 @@ void etcd_troubles::change_password() {
   give_password(next + "\n");
 }
 
+void etcd_troubles::tell(std::vector<std::string>& traits) const {
+  if (restores_) traits.emplace_back("restores");
+  if (has_accounts_) traits.emplace_back("accounts");
+  if (has_clients_) traits.emplace_back("clients");
+  if (has_nonsense_) traits.emplace_back("nonsense");
+}
+
 void etcd_troubles::plan(world_time quiet) {
   if (restores_) {
     for (auto times = dice_.between(std::int64_t{1}, 2); times > 0; --times) plan_restore(quiet);

@@ -33,6 +33,15 @@ kubernetes_troubles::kubernetes_troubles(stage& s, modelled_kubernetes& of, std:
       upsets_servers_(dice_.chance(half)),
       disturbs_watches_(dice_.chance(half)) {}
 
+void kubernetes_troubles::tell(std::vector<std::string>& traits) const {
+  if (restores_) traits.emplace_back("restores");
+  if (has_clients_) traits.emplace_back("clients");
+  if (edits_) traits.emplace_back("edits");
+  if (has_nonsense_) traits.emplace_back("nonsense");
+  if (upsets_servers_) traits.emplace_back("upset_servers");
+  if (disturbs_watches_) traits.emplace_back("disturbed_watches");
+}
+
 void kubernetes_troubles::plan(world_time quiet) {
   if (has_nonsense_) stage_.referee.is_written_over();
   if (restores_) {

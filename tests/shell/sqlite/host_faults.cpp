@@ -1,6 +1,7 @@
 #include "sqlite/host_faults.hpp"
 
 #include <cerrno>
+#include <utility>
 
 #include "sqlite/sqlite_host.hpp"
 
@@ -8,7 +9,8 @@ namespace tenure::shell {
 
 using namespace std::chrono_literals;
 
-std::string strike(stage& s, const swarm& kinds, core::duration lasts, bool may_replace) {
+std::string strike(stage& s, const swarm<file_fault>& kinds, core::duration lasts,
+                   bool may_replace) {
   sqlite_host& host = *s.host;
   rng& dice = s.in.dice;
   const std::string& which = s.elections[dice.below(s.elections.size())];
@@ -17,50 +19,46 @@ std::string strike(stage& s, const swarm& kinds, core::duration lasts, bool may_
     s.in.after(lasts, [&host, what] { host.*what = {}; });
     return std::string("slow: ") + name;
   };
-  constexpr std::uint64_t first_replacement = 12;
-  const std::uint64_t what = kinds.draw(dice);
-  if (what >= first_replacement && !may_replace) return "nothing: no member knows the file";
+  const file_fault what = kinds.draw(dice);
+  if (what >= file_fault::removed && !may_replace) return "nothing: no member knows the file";
   switch (what) {
-    case 0:
-    case 1:
+    case file_fault::locked:
       host.take_lock();
       s.in.after(lasts, [&host] { host.release_lock(); });
       return "another program holds the lock";
-    case 2:
+    case file_fault::jobs_late:
       return slows(&sqlite_host::longest_start, "jobs begin late");
-    case 3:
+    case file_fault::writes_slow:
       return slows(&sqlite_host::longest_write, "writes");
-    case 4:
+    case file_fault::answers_slow:
       return slows(&sqlite_host::longest_reply, "answers of the worker");
-    case 5:
+    case file_fault::events_slow:
       return slows(&sqlite_host::longest_event, "events of inotify");
-    case 6:
-    case 7:
+    case file_fault::disk_fails:
       host.disk_error = dice.chance(500'000) ? ENOSPC : EIO;
       s.in.after(lasts, [&host] { host.disk_error = 0; });
       return host.disk_error == ENOSPC ? "the disk is full" : "writes fail";
-    case 8:
-    case 9:
+    case file_fault::row_deleted:
       host.delete_row(which);
       return "an operator deletes a row of " + which;
-    case 10:
-    case 11:
+    case file_fault::copy_kept:
       host.keep_copy();
       return "a copy is kept";
-    case 12:
+    case file_fault::removed:
       host.remove_file(dice.chance(500'000) ? sqlite_host::others_too::yes
                                             : sqlite_host::others_too::no);
       return "the file is removed";
-    case 13:
+    case file_fault::emptied:
       host.replace_by_empty();
       return "an empty file takes its place";
-    case 14:
+    case file_fault::older_copy:
       host.replace_by_copy();
       return "an older copy takes its place";
-    default:
+    case file_fault::restored_over:
       host.restore_over();
       return "an older copy is written over it";
   }
+  std::unreachable();
 }
 
 }  // namespace tenure::shell

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@ using clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t no_seed = std::numeric_limits<std::uint64_t>::max();
 constexpr std::chrono::seconds progress_interval{10};
+constexpr std::uint64_t most_passed_over = 100'000;
 
 thread_local std::uint64_t current_seed = no_seed;
 const char* replay_command = "";
@@ -44,18 +46,34 @@ double seconds_since(clock::time_point start) {
 
 /// What the threads share.
 struct work {
+  const seed_request& asked;
   const std::function<seed_outcome(std::uint64_t)>& run;
-  std::uint64_t end;
-  std::atomic<std::uint64_t> next;
+  std::mutex taking;
+  std::uint64_t next;
+  std::uint64_t taken = 0;
   std::atomic<std::uint64_t> first_failure = no_seed;
   std::atomic<std::uint64_t> done = 0;
   std::mutex mutex;
   std::condition_variable ended;
   unsigned running;
 
-  work(const seed_request& asked, const std::function<seed_outcome(std::uint64_t)>& by)
-      : run(by), end(asked.from + asked.seeds), next(asked.from), running(asked.jobs) {}
+  work(const seed_request& what, const std::function<seed_outcome(std::uint64_t)>& by)
+      : asked(what), run(by), next(what.from), running(what.jobs) {}
 
+  /// The next one to run; nothing: there is none.
+  std::optional<std::uint64_t> take() {
+    // One thread at a time, so that the same seeds are taken each time.
+    const std::lock_guard lock(taking);
+    if (taken == asked.seeds) return std::nullopt;
+    for (std::uint64_t i = 0; i < most_passed_over && !end_asked; ++i) {
+      const std::uint64_t seed = next++;
+      if (seed > first_failure.load()) break;
+      if (asked.takes && !asked.takes(seed)) continue;
+      ++taken;
+      return seed;
+    }
+    return std::nullopt;
+  }
   void failed(std::uint64_t seed) {
     std::uint64_t before = first_failure.load();
     while (seed < before && !first_failure.compare_exchange_weak(before, seed)) {
@@ -71,18 +89,20 @@ struct work {
 seed_results run_share(work& all) {
   seed_results done;
   const auto start = clock::now();
-  while (!end_asked) {
-    const std::uint64_t seed = all.next.fetch_add(1);
-    if (seed >= all.end || seed > all.first_failure.load()) break;
-    current_seed = seed;
-    seed_outcome one = all.run(seed);
+  while (const auto seed = all.take()) {
+    current_seed = *seed;
+    seed_outcome one = all.run(*seed);
     ++all.done;
     ++done.seeds;
     done.events += one.events;
     done.simulated_hours += std::chrono::duration<double>(one.simulated).count() / 3600.0;
-    done.fingerprint ^= one.fingerprint * (2 * seed + 1);
+    done.fingerprint ^= one.fingerprint * (2 * *seed + 1);
     if (one.broken.empty()) continue;
-    all.failed(seed);
+    if (all.asked.ends_at && !all.asked.ends_at(one.broken)) {
+      done.others[one.broken].push_back(*seed);
+      continue;
+    }
+    all.failed(*seed);
     if (!done.failed) {
       done.failed = seed;
       done.broken = std::move(one.broken);
@@ -109,6 +129,9 @@ void add(seed_results& sum, const seed_results& share) {
   sum.simulated_hours += share.simulated_hours;
   sum.busy_seconds += share.busy_seconds;
   sum.fingerprint ^= share.fingerprint;
+  for (const auto& [rule, seeds] : share.others) {
+    sum.others[rule].insert(sum.others[rule].end(), seeds.begin(), seeds.end());
+  }
   if (share.failed && (!sum.failed || *share.failed < *sum.failed)) {
     sum.failed = share.failed;
     sum.broken = share.broken;
