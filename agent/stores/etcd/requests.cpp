@@ -34,6 +34,15 @@ void seal_with(transaction& what, std::string_view election, std::int64_t lease,
   what.then.emplace_back(put{.key = seal_key(election, lease), .value = seal, .lease = lease});
 }
 
+/// Says our number of slots, if the election has another one, or none. `still` has it that nobody
+/// has said one meanwhile.
+void agree_on_ours(transaction& what, const settings::election& election, const basis& on) {
+  if (on.said.slots == election.slots) return;
+  core::agreement next = on.said;
+  next.slots = election.slots;
+  what.then.emplace_back(put{.key = agreement_key(election.name), .value = agreement_text(next)});
+}
+
 compare created_as(const dated_key& one) {
   return {.key = one.key,
           .what = compare::field::create_revision,
@@ -69,11 +78,7 @@ transaction campaign_transaction(const settings::election& election, std::int64_
                                  const std::string& identity, const basis& on,
                                  const std::string& seal) {
   transaction out{.when = still(election.name, on), .then = {}, .otherwise = {}};
-  if (on.said.slots != election.slots) {
-    core::agreement next = on.said;
-    next.slots = election.slots;
-    out.then.emplace_back(put{.key = agreement_key(election.name), .value = agreement_text(next)});
-  }
+  agree_on_ours(out, election, on);
   out.then.emplace_back(
       put{.key = contender_key(election.name, lease, on.slot), .value = identity, .lease = lease});
   seal_with(out, election.name, lease, seal);
@@ -91,6 +96,8 @@ transaction place_transaction(const settings::election& election, std::int64_t l
                   .otherwise = {}};
   out.when.push_back(created_as(ahead));
   out.when.push_back(created_as({.key = key, .create_revision = not_there}));
+  // Who is ahead may know nothing of slots, and the place becomes a term without another write.
+  agree_on_ours(out, election, on);
   seal_with(out, election.name, lease, seal);
   return out;
 }

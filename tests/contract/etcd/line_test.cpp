@@ -79,6 +79,18 @@ TEST_P(EtcdLine, TheWatchShowsWhetherThereIsAPlace) {
   EXPECT_TRUE(last_says(false)) << "it is a term";
 }
 
+TEST_P(EtcdLine, APlaceBehindAProgramThatKnowsNoSlotsSaysHowManyThereAre) {
+  // As `etcdctl lock` has it.
+  etcd_operator(*etcd_).put("db0/77cfd7f382168515", "other");
+  const auto b = join_as("b");
+  const auto by_b = b->watch();
+  (*b)->stand_in_line(first, true);
+  ASSERT_TRUE(become({"other", "b"}));
+  etcd_operator(*etcd_).erase("db0/77cfd7f382168515");
+  ASSERT_TRUE(loop_.run_until([&] { return by_b->shows(held_by("b")); }));
+  EXPECT_EQ(by_b->seen.back().agreed.slots, 1U) << "nothing else says that b is alone";
+}
+
 TEST_P(EtcdLine, AReleaseThatIsNotCleanLeavesADoubt) {
   expect_doubt_after_unclean_end(loop_, stand_in_line());
 }
