@@ -134,6 +134,7 @@ void judge::erased(const std::string& key, std::uint64_t create_revision, erased
 /// needs to know of it.
 void judge::restored(const std::vector<restored_key>& there, std::uint64_t revision) {
   was_restored_ = true;
+  restored_at_ = world_.now;
   newest_ = revision;
   say("restored, at revision " + std::to_string(revision));
   // An agent that stood still may read now that the term before its own was released.
@@ -362,12 +363,20 @@ bool judge::was_left_clean(const term& before) const {
   return clean;
 }
 
+/// It has been shown nothing since, so it cannot know of what the restore has taken away: it finds
+/// the store as it has seen it last.
+bool judge::has_missed_a_restore(std::size_t pod, const std::string& which) const {
+  const auto found = shown_.find({pod, which});
+  return may_miss_restores_ && was_restored_ && found != shown_.end() &&
+         found->second.at < restored_at_;
+}
+
 void judge::believes_clean(std::size_t pod, const std::string& which, std::uint64_t version) {
   const term* const one = of(pod, which, version);
   // With several slots it may be the place of another one that is free.
   if (slots_of(which) > 1 || one == nullptr) return;
   // A restore that follows may put who held before it behind it, or back.
-  if (one->came_clean || was_left_clean(*one)) return;
+  if (one->came_clean || was_left_clean(*one) || has_missed_a_restore(pod, which)) return;
   // A restore may bring a key back, or a version of before under the same key. Its agent has seen
   // that version and gives the grant back; if it does not, its workload starts too early.
   const seen_versions& seen = seen_[{pod, which}];
@@ -376,12 +385,14 @@ void judge::believes_clean(std::size_t pod, const std::string& which, std::uint6
         "pod " + std::to_string(pod) + " in version " + std::to_string(version));
 }
 
-/// Who lost its key to an operator, or to a restore, learns of it when its watch does. Another
-/// client may be wrong about the end of its lease.
+/// Who lost its key to an operator, or to a restore, learns of it when its watch does; and so does
+/// who was granted the lease then, when a restore brings that key back. Another client may be wrong
+/// about the end of its lease.
 void judge::check_beside(const running_one& starts, const std::string& who) {
   const auto& all = running_[starts.of->which];
   const auto counts = [&](const running_one& other) {
     if (was_taken_away(*other.of)) return false;
+    if (other.of->is_back && starts.of->sent_at < other.of->placed_at) return false;
     return other.foreign ? other.of->erased_at == sim::world_never
                          : lives_by_mistake(other.pod, other.of->version);
   };
@@ -423,7 +434,8 @@ void judge::starts(std::size_t pod, const std::string& which, std::uint64_t vers
   // A restore has put who held before it behind it. One that it has brought back has waited before.
   const bool is_of_present = !was_taken_away(*one);
   if (slots_of(which) == 1 && is_of_present && !one->is_back && has_predecessor(*one) &&
-      !was_left_clean(*one) && world_.now < one->created_at + lock_delay_) {
+      !was_left_clean(*one) && !has_missed_a_restore(pod, which) &&
+      world_.now < one->created_at + lock_delay_) {
     broke(rule::started_too_early, who);
   }
   auto& highest = highest_[which];

@@ -100,6 +100,8 @@ class judge final : public store_witness {
   /// Operators write into this world's elections what nobody can read. Members ask about that more
   /// and more rarely.
   void is_written_over() { is_written_over_ = true; }
+  /// Members of this world hear of a restore by their watches alone (docs/safety.md).
+  void may_miss_restores() { may_miss_restores_ = true; }
   void finds_out(std::size_t pod, const std::string& which) { unknown_since_.erase({pod, which}); }
   /// Its guard is gone, or hangs, and nobody can tell what lives of this term.
   void out_of_sight(std::size_t pod, const std::string& which, std::uint64_t version);
@@ -260,6 +262,7 @@ class judge final : public store_witness {
   /// What the watch of an agent has shown last: versions of holders.
   struct shown_state {
     std::uint64_t as_of = 0;
+    world_time at{};  ///< when it was seen; not what a grant alone has shown
     std::vector<std::uint64_t> all{};
     std::vector<std::uint64_t> own{};  ///< by its own session
     bool keeps_other_slots = false;    ///< see `keeps_other_slots`
@@ -296,6 +299,7 @@ class judge final : public store_witness {
   [[nodiscard]] bool has_only_waited(const term& what) const;
   [[nodiscard]] bool was_left_clean(const term& before) const;
   [[nodiscard]] bool has_predecessor(const term& before) const;
+  [[nodiscard]] bool has_missed_a_restore(std::size_t pod, const std::string& which) const;
   void note_news(std::size_t pod, const std::string& which, bool has_room);
   void go_on_in(term& granted);
   void check_beside(const running_one& starts, const std::string& who);
@@ -333,10 +337,12 @@ class judge final : public store_witness {
   std::map<std::string, highest_one> highest_;
   std::map<of_member, standing_aside> aside_;
   bool is_written_over_ = false;
+  bool may_miss_restores_ = false;
   std::map<of_member, world_time> unknown_since_;
   std::map<of_member, std::uint64_t> out_of_sight_;  ///< versions
   std::uint64_t entered_ = 0;
   bool was_restored_ = false;
+  world_time restored_at_{};  ///< last
   std::uint64_t newest_ = 0;  ///< version, since the newest restore
 };
 

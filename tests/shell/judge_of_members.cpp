@@ -75,12 +75,14 @@ void judge::shown(std::size_t pod, const std::string& which, const core::observa
   }
   shown_state& shown = shown_[{pod, which}];
   shown = {.as_of = core::number(what.as_of),
+           .at = shown.at,
            .keeps_other_slots = keeps_other_slots(pod, what),
            .identity_in_use = what.identity_in_use};
   for (const core::holder& one : what.holders) {
     shown.all.push_back(core::number(one.version));
     if (one.ours) shown.own.push_back(core::number(one.version));
   }
+  if (shown.own.empty()) shown.at = world_.now;
   note_news(pod, which, what.holders.size() < members_[pod].slots);
   if (members_[pod].slots > 1 || what.holders.empty() || what.holders.back().ours) return;
   seen.of_others = std::max(seen.of_others, core::number(what.holders.back().version));

@@ -24,7 +24,9 @@ class lease_terms {
     operator_  ///< somebody who may write what he likes
   };
 
-  lease_terms(world& in, judge& seen_by) : world_(in), judge_(seen_by) {}
+  lease_terms(world& in, judge& seen_by) : world_(in), judge_(seen_by) {
+    judge_.may_miss_restores();
+  }
 
   /// Call after each write.
   void changed(const lease_change& what, writer by);
