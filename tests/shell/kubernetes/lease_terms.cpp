@@ -339,7 +339,10 @@ void lease_terms::restore(const all_terms& backup, const lease_objects& objects)
   for (const auto& [name, one] : objects.all()) {
     if (name == election_in(name)) agree(name, one);
   }
-  for (auto& [name, one] : present_) lasts(name, one, one.counted_s);
+  // As its Lease says, which an operator may have changed before the backup.
+  for (auto& [name, one] : present_) {
+    lasts(name, one, std::chrono::duration_cast<std::chrono::seconds>(one.lasts).count());
+  }
 }
 
 // What is true ------------------------------------------------------------------------------------
