@@ -142,8 +142,8 @@ struct shutdown {
 struct woke {};
 
 /// Time has passed, and the machine slept for `lasted` of it. Stepped at the instant of the first
-/// event after a sleep, before that one: a lease that would still be valid without the sleep ends as
-/// `suspended`. Nothing else that is due begins: the event that follows may be why it must not.
+/// event after a sleep, before that one: a lease that would still be valid without the sleep ends
+/// as `suspended`. Nothing else that is due begins: the event that follows may be why it must not.
 struct slept {
   duration lasted{};
 };

@@ -21,8 +21,8 @@ struct named_kind {
 };
 
 /// Which kinds of faults one world of the swarm has: three to six of all that there are, and in one
-/// world of four all of them. Where each world has a little of everything, none has enough of two kinds for
-/// them to meet (Groce, Zhang, Eide, Chen, Regehr: Swarm Testing, ISSTA 2012).
+/// world of four all of them. Where each world has a little of everything, none has enough of two
+/// kinds for them to meet (Groce, Zhang, Eide, Chen, Regehr: Swarm Testing, ISSTA 2012).
 template <typename Kind>
 class swarm {
  public:
