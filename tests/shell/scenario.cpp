@@ -560,7 +560,11 @@ class scenario {
     for (std::size_t p = 0; p < pods_.size(); ++p) {
       // All pods of a lease file are on one machine.
       if (p != sleeper && !host_) continue;
-      world_.after(lasts, [this, p, lasts] { pods_[p]->machine.asleep += lasts; });
+      world_.after(lasts, [this, p, lasts, from = world_.now] {
+        pod_machine& on = pods_[p]->machine;
+        // Else something that began on it, or went on, has woken it.
+        if (on.looked_on_from <= from) on.asleep += lasts;
+      });
       if (pods_[p]->guarded) {
         pods_[p]->guarded->stand_still(lasts);
         continue;

@@ -164,7 +164,8 @@ void modelled_guard::freeze() {
 }
 
 void modelled_guard::thaw() {
-  if (!frozen_) return;
+  // One that was killed meanwhile does nothing more.
+  if (!lives_ || !frozen_) return;
   frozen_ = false;
   on_.guard_able_since = on_.in.now;
   wake();
