@@ -263,7 +263,10 @@ void kubernetes_troubles::mend() {
     kubernetes_.lag_watches(s, {});
   }
   // There may be no leader yet.
-  stage_.in.after(5s, [this] {
+  constexpr core::duration until_led = 5s;
+  if (has_nonsense_) stage_.in.after(until_led, [this] { clear_notes(); });
+  // Where nobody may hold yet, nobody campaigns by a list that is being taken away.
+  stage_.in.after(until_led + (has_nonsense_ ? 1s : 0s), [this] {
     for (const std::string& which : stage_.elections) {
       clear_preference(which);
       // Members with several slots leave a Lease alone that somebody else has left behind, a Go
@@ -274,18 +277,23 @@ void kubernetes_troubles::mend() {
           lease["spec"]["holderIdentity"] = "";
         }
       });
-      // Without a list, what the members are configured with counts again.
-      if (has_nonsense_) stage_.referee.agreed(which, static_cast<std::uint32_t>(stage_.slots));
-      for (const auto& [name, one] : std::map(kubernetes_.objects().all())) {
-        if (!has_nonsense_ || !name.starts_with(which)) continue;
-        kubernetes_.edit(name, [](json& lease) {
-          if (!lease["metadata"].contains("annotations")) return;
-          lease["metadata"]["annotations"].erase("tenure.dev/epoch");
-          lease["metadata"]["annotations"].erase("tenure.dev/slots");
-        });
-      }
     }
   });
+}
+
+void kubernetes_troubles::clear_notes() {
+  for (const std::string& which : stage_.elections) {
+    // Without a list, what the members are configured with counts again.
+    stage_.referee.agreed(which, static_cast<std::uint32_t>(stage_.slots));
+    for (const auto& [name, one] : std::map(kubernetes_.objects().all())) {
+      if (!name.starts_with(which)) continue;
+      kubernetes_.edit(name, [](json& lease) {
+        if (!lease["metadata"].contains("annotations")) return;
+        lease["metadata"]["annotations"].erase("tenure.dev/epoch");
+        lease["metadata"]["annotations"].erase("tenure.dev/slots");
+      });
+    }
+  }
 }
 
 }  // namespace tenure::shell

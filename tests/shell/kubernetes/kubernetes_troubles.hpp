@@ -32,6 +32,8 @@ class kubernetes_troubles final : public store_troubles {
   void prefer_another(const std::string& election);
   void clear_preference(const std::string& election);
   void write_nonsense();
+  /// An operator takes off what `write_nonsense` may have written.
+  void clear_notes();
   void upset_servers(world_time quiet);
   void disturb_watches(world_time quiet);
   void add_client(std::size_t number, world_time quiet);
