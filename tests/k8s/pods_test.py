@@ -276,7 +276,7 @@ class Operators(Scene):
         active, _ = self.start()
         server = self.cluster.parts["apiserver"]
         server.kill()
-        until(lambda: self.active() is None, "the workload ends with its lease")
+        self.workload_ends()
         server.start()
         self.becomes_active(patience=PATIENCE)
         self.judge()
@@ -292,7 +292,7 @@ class Operators(Scene):
         active, _ = self.start()
         self.cluster.kubectl("patch", "lease", "db", "-n", self.space, "--type=merge", "-p",
                              '{"spec":{"holderIdentity":"operator","leaseDurationSeconds":5}}')
-        until(lambda: self.active() is None, "the workload ends")
+        self.workload_ends()
         self.becomes_active()
         self.judge()
 
@@ -304,7 +304,7 @@ class Operators(Scene):
         for one in (none, role):
             one["metadata"].pop("resourceVersion", None)
         self.assertEqual(self.cluster.api("PUT", path, none)[0], 200)
-        until(lambda: self.active() is None, "the workload ends with its lease", PATIENCE)
+        self.workload_ends()
         said = self.logs(active, "tenure")
         self.assertIn("cannot", said)
         self.assertEqual(self.cluster.api("PUT", path, role)[0], 200)
@@ -352,7 +352,7 @@ class Tokens(Scene):
 
     def test_a_token_that_expires_ends_the_term_in_time(self):
         active, _ = self.start()
-        until(lambda: self.active() is None, "the workload ends with its lease", PATIENCE)
+        self.workload_ends()
         said = self.logs(active, "tenure")
         self.assertIn(f"the token in {self.PLACE}/token is unknown to the API server, or expired", said)
         self.give(300)
@@ -549,7 +549,7 @@ class ExitCode(Scene):
     def test_a_lost_lease_starts_all_containers_again(self):
         active, _ = self.start()
         self.cluster.parts["apiserver"].kill()
-        until(lambda: self.active() is None, "the workload ends with its lease", PATIENCE)
+        self.workload_ends()
         self.cluster.parts["apiserver"].start()
         self.becomes_active(patience=PATIENCE)
         self.judge()

@@ -30,6 +30,8 @@ TTL = {"store": "kubernetes", "election": "db", "ttl": "6s"}
 LONG_TTL = {**TTL, "ttl": "15s"}
 # What stamps at least every millisecond is dead if it has not done so for this long.
 FRESH_NS = 300_000_000
+# The same where others may have had the processor meanwhile.
+ENDED_NS = 1_500_000_000
 # A pod that is started, and whatever else the kubelet does in its own time.
 PATIENCE = 120
 # So many tests run at a time. Starting pods is what costs a processor; most of a test waits.
@@ -218,6 +220,10 @@ class Scene(unittest.TestCase):
         """The pod whose workload stamps now; None if none does."""
         life = record.holder(self.stamps, now_ns(), FRESH_NS)
         return life.identity if life else None
+
+    def workload_ends(self):
+        """Waits until nobody has stamped for longer than a busy machine keeps a workload from it."""
+        until(lambda: record.holder(self.stamps, now_ns(), ENDED_NS) is None, "the workload ends with its lease", PATIENCE)
 
     def becomes_active(self, but=(), patience=PATIENCE):
         """Waits until another pod than those of `but` is active; its name."""
