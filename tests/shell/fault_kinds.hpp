@@ -6,8 +6,7 @@
 
 namespace tenure::shell {
 
-/// Of servers, networks, pods and members. What concerns servers comes first, which a lease file
-/// has none of.
+/// Of servers, networks, pods and members.
 enum class fault_kind {
   cut_from_server,
   cut_off,
@@ -29,9 +28,12 @@ enum class fault_kind {
   clock_set,
   order,
   asleep,
+  cut_one_way,  ///< a pod's packets arrive, and the answers do not, or the other way round
+  dials_fail,   ///< no new connection, while the old ones stay: descriptors, DNS, certificates
 };
 
-inline constexpr auto faults = std::to_array<named_kind<fault_kind>>({
+/// A lease file has no servers.
+inline constexpr auto faults_of_servers = std::to_array<named_kind<fault_kind>>({
     {fault_kind::cut_from_server, "cut_from_server"},
     {fault_kind::cut_off, "cut_off"},
     {fault_kind::slow, "slow"},
@@ -43,6 +45,9 @@ inline constexpr auto faults = std::to_array<named_kind<fault_kind>>({
     {fault_kind::leader_replaced, "leader_replaced"},
     {fault_kind::compacted, "compacted"},
     {fault_kind::key_deleted, "key_deleted", 2},
+});
+
+inline constexpr auto faults_of_pods = std::to_array<named_kind<fault_kind>>({
     {fault_kind::agent_paused, "agent_paused"},
     {fault_kind::pod_killed, "pod_killed"},
     {fault_kind::agent_killed, "agent_killed"},
@@ -51,10 +56,16 @@ inline constexpr auto faults = std::to_array<named_kind<fault_kind>>({
     {fault_kind::workload_ends, "workload_ends"},
     {fault_kind::clock_set, "clock_set"},
     {fault_kind::order, "order", 8},
+});
+
+/// Of worlds of the swarm alone: others keep their course.
+inline constexpr auto later_faults_of_servers = std::to_array<named_kind<fault_kind>>({
+    {fault_kind::cut_one_way, "cut_one_way"},
+    {fault_kind::dials_fail, "dials_fail"},
+});
+inline constexpr auto later_faults_of_pods = std::to_array<named_kind<fault_kind>>({
     {fault_kind::asleep, "asleep"},
 });
-constexpr std::size_t first_of_pods = 11;
-static_assert(faults[first_of_pods].kind == fault_kind::agent_paused);
 
 /// Of a guard, its agent and its workload.
 enum class guard_fault {

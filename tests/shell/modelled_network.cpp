@@ -15,17 +15,22 @@ namespace {
 /// The kernel gives a connection up whose bytes nobody has confirmed for so long.
 constexpr core::duration dead_after = 10s;
 constexpr std::uint32_t half = 500'000;
+/// Until a name server, or the handshake, has failed. Descriptors run out at once.
+constexpr core::duration longest_dial = 5s;
+constexpr const char* no_dial = "no new connection can be made";
 
 }  // namespace
 
-void modelled_network::cut(std::size_t pod, std::size_t server) {
+void modelled_network::cut(std::size_t pod, std::size_t server, direction which) {
   link& one = of(pod, server);
-  if (!std::exchange(one.is_cut, true)) ++one.cuts;
+  const bool was_whole = !one.is_cut(direction::to_server) && !one.is_cut(direction::to_agent);
+  one.cut_off[static_cast<std::size_t>(which)] = true;
+  if (was_whole) ++one.cuts;
 }
 
 void modelled_network::heal(std::size_t pod, std::size_t server) {
   link& one = of(pod, server);
-  one.is_cut = false;
+  one.cut_off = {};
   // What is sent again comes in its order, after a pause of TCP's.
   core::duration pause = world_.dice.spread(1ms, 500ms);
   for (world::task& next : std::exchange(one.held, {})) {
@@ -34,13 +39,14 @@ void modelled_network::heal(std::size_t pod, std::size_t server) {
   }
 }
 
-void modelled_network::carry(std::size_t pod, std::size_t server, world::task arrive) {
+void modelled_network::carry(std::size_t pod, std::size_t server, direction where,
+                             world::task arrive) {
   link& over = of(pod, server);
-  if (!over.is_cut) {
+  if (!over.is_cut(where)) {
     const core::duration takes = world_.dice.spread(20us, over.most_delay);
-    world_.after(takes, [this, pod, server, arrive = std::move(arrive)]() mutable {
+    world_.after(takes, [this, pod, server, where, arrive = std::move(arrive)]() mutable {
       link& then = of(pod, server);
-      if (!then.is_cut) return arrive();
+      if (!then.is_cut(where)) return arrive();
       if (world_.dice.chance(half)) then.held.push_back(std::move(arrive));
     });
   } else if (world_.dice.chance(half)) {
@@ -63,6 +69,7 @@ class modelled_stream final : public http::http_stream {
     std::deque<world::task> down;  ///< to the agent
     bool up_moves = false;
     bool down_moves = false;
+    world_time paused_until{};  ///< the agent reads nothing
     bool has_head = false;
     bool over = false;
     bool is_destroyed = false;  ///< no handler is called any more
@@ -71,8 +78,15 @@ class modelled_stream final : public http::http_stream {
     void move(std::deque<world::task>& queue, bool& moves) {
       if (moves || queue.empty() || over) return;
       moves = true;
+      if (&queue == &down && network->world_.now < paused_until) {
+        return network->world_.at(paused_until, [self = shared_from_this(), &queue, &moves] {
+          moves = false;
+          self->move(queue, moves);
+        });
+      }
+      const direction where = &queue == &up ? direction::to_server : direction::to_agent;
       auto& link = network->of(pod, server);
-      if (link.is_cut) {
+      if (link.is_cut(where)) {
         link.held.emplace_back([self = shared_from_this(), &queue, &moves] {
           moves = false;
           self->move(queue, moves);
@@ -80,10 +94,10 @@ class modelled_stream final : public http::http_stream {
         return;
       }
       const core::duration takes = network->world_.dice.spread(20us, link.most_delay);
-      network->world_.after(takes, [self = shared_from_this(), &queue, &moves] {
+      network->world_.after(takes, [self = shared_from_this(), &queue, &moves, where] {
         moves = false;
         if (self->over || queue.empty()) return;
-        if (!self->network->of(self->pod, self->server).is_cut) {
+        if (!self->network->of(self->pod, self->server).is_cut(where)) {
           auto first = std::move(queue.front());
           queue.pop_front();
           first();
@@ -142,7 +156,10 @@ class modelled_stream final : public http::http_stream {
     state_->to_server(
         [s = state_, text = std::string(more)] { s->network->servers_.more(s->there, text); });
   }
-  void pause(core::duration) override {}
+  void pause(core::duration how_long) override {
+    if (!state_->network->obeys_pauses) return;
+    state_->paused_until = std::max(state_->paused_until, state_->network->world_.now + how_long);
+  }
 
  private:
   std::shared_ptr<state> state_;
@@ -164,28 +181,32 @@ class modelled_client final : public http::http_client {
     auto one = std::make_shared<call>(*agent);
     one->done = std::move(done);
     calls_.insert(one);
+    if (!has_connection()) return fail_to_dial(one, deadline);
     one->late.at(deadline, [this, noted = std::weak_ptr(one)] {
       if (const auto there = noted.lock())
         finish(there, failed(http::sending::in_doubt, "no answer in time"));
     });
     network_.carry(
-        pod_, number_,
+        pod_, number_, direction::to_server,
         [this, noted = std::weak_ptr(one), alive = std::weak_ptr(alive_), network = &network_,
          pod = pod_, number = number_, agent = agent_, asked_at = network_.world_.now,
          asked = std::move(what)]() mutable {
           const auto back = [=, this, target = asked.target](
                                 std::expected<http::client_reply, http::client_error> answer) {
             auto carry = [=, this, answer = std::move(answer)]() mutable {
-              network->carry(pod, number, [=, this, answer = std::move(answer)]() mutable {
-                const auto there = agent.lock();
-                if (!there) return;
-                there->post([=, this, answer = std::move(answer)]() mutable {
-                  const auto waiting = noted.lock();
-                  if (alive.expired() || !waiting) return;
-                  if (answer && network->hears) network->hears(pod, target, asked_at, *answer);
-                  finish(waiting, std::move(answer));
-                });
-              });
+              network->carry(pod, number, direction::to_agent,
+                             [=, this, answer = std::move(answer)]() mutable {
+                               const auto there = agent.lock();
+                               if (!there) return;
+                               there->post([=, this, answer = std::move(answer)]() mutable {
+                                 const auto waiting = noted.lock();
+                                 if (alive.expired() || !waiting) return;
+                                 if (answer) ++idle_;
+                                 if (answer && network->hears)
+                                   network->hears(pod, target, asked_at, *answer);
+                                 finish(waiting, std::move(answer));
+                               });
+                             });
             };
             const core::duration later = network->lateness_of(pod, target);
             later > 0ns ? network->world_.after(later, std::move(carry)) : carry();
@@ -232,6 +253,11 @@ class modelled_client final : public http::http_client {
       self->to_agent(
           [s = self.get()] { s->end(http::client_error{.text = "the connection was reset"}); });
     };
+    if (network_.refuses_dials_[pod_]) {
+      network_.world_.after(network_.world_.dice.spread(20us, longest_dial),
+                            [made] { made->end(http::client_error{.text = no_dial}); });
+      return std::make_unique<modelled_stream>(std::move(made));
+    }
     made->to_server([s = made.get(), asked = std::move(what)] {
       if (!s->network->servers_.listens(s->server)) {
         return s->end(http::client_error{.text = "connection refused"});
@@ -272,11 +298,32 @@ class modelled_client final : public http::http_client {
       const auto self = noted.lock();
       if (!self || self->over) return;
       const auto& link = self->network->of(self->pod, self->server);
-      if (link.is_cut && link.cuts == cuts_before) {
+      // What arrives is not confirmed, or the confirmation does not arrive.
+      const bool is_cut = link.is_cut(direction::to_server) || link.is_cut(direction::to_agent);
+      if (is_cut && link.cuts == cuts_before) {
         return self->end(http::client_error{.text = "the server has vanished"});
       }
-      watch_for_death(in, self, link.is_cut ? link.cuts : 0);
+      watch_for_death(in, self, is_cut ? link.cuts : 0);
     });
+  }
+
+  /// One that stands, or a new one.
+  [[nodiscard]] bool has_connection() {
+    if (std::exchange(closed_before_, network_.idle_closed_[pod_]) < network_.idle_closed_[pod_]) {
+      idle_ = 0;
+    }
+    if (idle_ == 0) return !network_.refuses_dials_[pod_];
+    --idle_;
+    return true;
+  }
+
+  void fail_to_dial(const std::shared_ptr<call>& one, core::time_point deadline) {
+    const core::duration takes = network_.world_.dice.spread(20us, longest_dial);
+    one->late.at(std::min(deadline, agent_.lock()->now() + takes),
+                 [this, noted = std::weak_ptr(one)] {
+                   if (const auto there = noted.lock())
+                     finish(there, failed(http::sending::not_sent, no_dial));
+                 });
   }
 
   void finish(const std::shared_ptr<call>& one,
@@ -293,6 +340,8 @@ class modelled_client final : public http::http_client {
   std::weak_ptr<process> agent_;
   settings::endpoint server_;
   std::set<std::shared_ptr<call>> calls_;
+  std::uint64_t closed_before_ = 0;  ///< `modelled_network::idle_closed_` at the last call
+  std::size_t idle_ = 0;             ///< connections that stand, on which nothing is asked
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

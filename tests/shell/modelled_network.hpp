@@ -15,6 +15,8 @@ namespace tenure::shell {
 
 inline constexpr std::size_t most_pods = 4;
 
+enum class direction { to_server, to_agent };
+
 /// What is between the agents and the servers. TCP: what is sent on one connection arrives in its
 /// order, late, or not at all, and then the connection is broken.
 class modelled_network {
@@ -22,12 +24,25 @@ class modelled_network {
   modelled_network(world& in, modelled_cluster& servers) : world_(in), servers_(servers) {}
 
   /// No byte passes between this pod and this server, until it does again.
-  void cut(std::size_t pod, std::size_t server);
+  void cut(std::size_t pod, std::size_t server) {
+    cut(pod, server, direction::to_server);
+    cut(pod, server, direction::to_agent);
+  }
+  /// What goes the other way arrives.
+  void cut(std::size_t pod, std::size_t server, direction which);
   void heal(std::size_t pod, std::size_t server);
+  /// A pod out of descriptors, without a name server, or whose certificates have run out: no new
+  /// connection, and those that stand go on.
+  void refuse_dials(std::size_t pod, bool on) { refuses_dials_[pod] = on; }
+  /// The servers close connections of this pod on which nothing is asked.
+  void close_idle(std::size_t pod) { ++idle_closed_[pod]; }
   /// Each message takes up to this long.
   void slow(std::size_t pod, std::size_t server, core::duration most) {
     of(pod, server).most_delay = most;
   }
+
+  /// An agent that pauses a stream hears nothing from it; false: it hears all the same.
+  bool obeys_pauses = false;
 
   /// Called before an agent gets the answer to a request for this target; may be empty.
   std::function<void(std::size_t pod, const std::string& target, world_time asked_at,
@@ -48,7 +63,11 @@ class modelled_network {
   friend class modelled_stream;
 
   struct link {
-    bool is_cut = false;
+    [[nodiscard]] bool is_cut(direction which) const {
+      return cut_off[static_cast<std::size_t>(which)];
+    }
+
+    std::array<bool, 2> cut_off{};  ///< by direction
     std::uint64_t cuts = 0;
     core::duration most_delay = std::chrono::milliseconds(2);
     std::vector<world::task> held;  ///< until it is healed
@@ -64,12 +83,14 @@ class modelled_network {
   }
   link& of(std::size_t pod, std::size_t server) { return links_[pod][server]; }
   /// One message of its own: what is sent into a cut is lost, or comes when that is healed.
-  void carry(std::size_t pod, std::size_t server, world::task arrive);
+  void carry(std::size_t pod, std::size_t server, direction where, world::task arrive);
 
   world& world_;
   modelled_cluster& servers_;
   std::array<std::array<link, modelled_cluster::most_servers>, most_pods> links_;
   std::array<lateness, most_pods> late_;
+  std::array<bool, most_pods> refuses_dials_{};
+  std::array<std::uint64_t, most_pods> idle_closed_{};  ///< how often
 };
 
 }  // namespace tenure::shell

@@ -82,6 +82,7 @@ class scenario {
         kinds_(faults_here(seed), is_swarm(seed), kinds_dice_),
         kinds_of_guards_(guard_faults, is_swarm(seed), kinds_dice_),
         kinds_of_files_(file_faults, is_swarm(seed), kinds_dice_) {
+    network_.obeys_pauses = is_swarm(seed);
     store == kept_in::sqlite ? share_file() : plan_troubles(~seed);
     stage_.guarded = world_.dice.chance(650'000);
     stage_.guard_socket = stage_.guarded && world_.dice.chance(500'000);
@@ -457,6 +458,18 @@ class scenario {
         return world_.after(lasts, [this, p] {
           for (std::size_t i = 0; i < modelled_cluster::most_servers; ++i) network_.heal(p, i);
         });
+      case fault_kind::cut_one_way: {
+        const bool to_server = dice.chance(500'000);
+        say("cut off" + pod_name + (to_server ? " to" : " from") + server_name + ", one way" +
+            for_long);
+        network_.cut(p, s, to_server ? direction::to_server : direction::to_agent);
+        return world_.after(lasts, [this, p, s] { network_.heal(p, s); });
+      }
+      case fault_kind::dials_fail:
+        say("no new connection of" + pod_name + for_long);
+        network_.refuse_dials(p, true);
+        if (dice.chance(500'000)) network_.close_idle(p);
+        return world_.after(lasts, [this, p] { network_.refuse_dials(p, false); });
       case fault_kind::slow:
         say("slow" + pod_name + " to" + server_name + for_long);
         network_.slow(p, s, dice.spread(10ms, stage_.when.ttl));
@@ -548,11 +561,17 @@ class scenario {
 
   static bool is_swarm(std::uint64_t seed) { return seed >= first_of_swarm; }
 
-  /// A lease file has no servers; no machine sleeps outside of the swarm.
-  [[nodiscard]] std::span<const named_kind<fault_kind>> faults_here(std::uint64_t seed) const {
-    const std::span all(faults);
-    const auto from = all.subspan(stage_.store == kept_in::sqlite ? first_of_pods : 0);
-    return is_swarm(seed) ? from : from.first(from.size() - 1);
+  [[nodiscard]] std::vector<named_kind<fault_kind>> faults_here(std::uint64_t seed) const {
+    std::vector<named_kind<fault_kind>> out;
+    const auto add = [&](std::span<const named_kind<fault_kind>> more, bool is_here) {
+      if (is_here) out.insert(out.end(), more.begin(), more.end());
+    };
+    const bool has_servers = stage_.store != kept_in::sqlite;
+    add(faults_of_servers, has_servers);
+    add(faults_of_pods, true);
+    add(later_faults_of_servers, has_servers && is_swarm(seed));
+    add(later_faults_of_pods, is_swarm(seed));
+    return out;
   }
 
   /// Nothing on the machine of this pod runs, and CLOCK_BOOTTIME goes on.
@@ -622,6 +641,7 @@ class scenario {
     if (host_) host_->healed();
     if (troubles_) troubles_->mend();
     ambushes_->mend();
+    for (std::size_t p = 0; p < pods_.size(); ++p) network_.refuse_dials(p, false);
     for (std::size_t s = 0; s < modelled_cluster::most_servers; ++s) {
       servers_->start(s);
       servers_->thaw(s);
