@@ -124,6 +124,34 @@ TEST_P(EtcdTls, RenewalsGoOnWhenCaAndCertificateAreReplaced) {
   EXPECT_TRUE(eventually([&] { return seen->shows(nobody) || !seen->broken.empty(); }));
 }
 
+TEST_P(EtcdTls, CertificateThatRunsOutInATermIsNamedAndRenewalsGoOnOnceItIsRenewed) {
+  const place secrets;
+  const std::string pem = secrets.put("server.pem", certificate("server.pem"));
+  const std::string key = secrets.put("server.key", certificate("server.key"));
+  start_with(pem, key);
+  servers::tcp_proxy proxy(etcd_->port());
+  stores::setup with = trusting(certificate("ca.pem"));
+  with.endpoints = {proxy.endpoint("https")};
+  auto a = join(with);
+  const stores::grant held = a->hold();
+
+  secrets.put("server.pem", certificate("expired.pem"));
+  secrets.put("server.key", certificate("expired.key"));
+  EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "renewed") << "the connection stands";
+  proxy.cut();
+  EXPECT_TRUE(renews_until(*a, held.version, [](const std::string& said) {
+    return said.starts_with("unknown") && said.contains("expired");
+  }));
+  EXPECT_THAT(words(a->release(0, held.version)),
+              AllOf(StartsWith("unknown"), HasSubstr("expired")));
+
+  secrets.put("server.pem", certificate("server.pem"));
+  secrets.put("server.key", certificate("server.key"));
+  EXPECT_TRUE(
+      renews_until(*a, held.version, [](const std::string& said) { return said == "renewed"; }));
+  EXPECT_EQ(words(a->release(0, held.version)), "released");
+}
+
 TEST_P(EtcdTls, PlainEndpointOfATlsServerGrantsNothingAndIsNamed) {
   start("server");
   const stores::setup with = settings("a", {"http://127.0.0.1:" + std::to_string(etcd_->port())});
