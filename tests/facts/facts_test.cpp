@@ -5,97 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
-#include <memory>
 #include <ostream>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
-#include "consul/modelled_consul.hpp"
-#include "etcd/modelled_etcd.hpp"
-#include "judge.hpp"
-#include "kubernetes/modelled_kubernetes.hpp"
-#include "servers/consul_server.hpp"
-#include "servers/etcd_server.hpp"
-#include "servers/kubernetes_server.hpp"
-#include "servers/plain_http.hpp"
-#include "world.hpp"
+#include "facts/asker.hpp"
 
 namespace tenure::tests {
 namespace {
-
-using namespace std::chrono_literals;
-
-struct answer {
-  int status = 0;  ///< 0: none
-  std::string body{};
-};
-using asker = std::function<answer(const std::string& method, const std::string& target,
-                                   const std::string& body)>;
-
-/// Nobody listens to what really happens.
-class no_witness final : public shell::store_witness {
- public:
-  no_witness(const shell::world&, bool /*traced*/) {}
-  void created(const std::string&, std::uint64_t, std::int64_t, const std::string&) override {}
-  void erased(const std::string&, std::uint64_t, shell::erased_by) override {}
-  void restored(const std::vector<shell::restored_key>&, std::uint64_t) override {}
-};
-
-template <class Model, class Witness, class... Which>
-struct scene {
-  explicit scene(Which... more) : servers(in, nobody, more...) {}
-  shell::world in{1};
-  Witness nobody{in, false};
-  Model servers;
-};
-
-template <class Model, class Witness = no_witness, class... Which>
-asker model(Which... which) {
-  const auto of = std::make_shared<scene<Model, Witness, Which...>>(which...);
-  of->in.run_until(of->in.now + 10s);  // they have a leader then
-  return [of](const std::string& method, const std::string& target, const std::string& body) {
-    const auto out = std::make_shared<answer>();
-    of->servers.handle(0, {.method = method, .target = target, .body = body},
-                       [out](std::expected<http::client_reply, http::client_error> said) {
-                         if (said)
-                           *out = {.status = static_cast<int>(said->status), .body = said->body};
-                       });
-    // No longer: sessions and leases run out.
-    for (int i = 0; i < 1000 && out->status == 0; ++i) of->in.run_until(of->in.now + 10ms);
-    return *out;
-  };
-}
-
-answer ask(std::uint16_t port, const std::string& method, const std::string& target,
-           const std::string& body) {
-  servers::plain_http one(port, method, target, body);
-  const std::string all = one.read_until("\r\n0\r\n\r\n", 1, 20s);
-  const auto blank = all.find(' ');
-  if (blank == std::string::npos) return {};
-  return {.status = std::atoi(all.c_str() + blank + 1), .body = servers::body_of(all)};
-}
-
-template <class Cluster>
-asker server(const servers::server_release& release) {
-  const auto of = std::make_shared<Cluster>(release);
-  return [of](const std::string& method, const std::string& target, const std::string& body) {
-    return ask(of->port(), method, target, body);
-  };
-}
-
-asker kubernetes_server(const servers::server_release& release) {
-  const auto of = std::make_shared<servers::kubernetes_server>(release);
-  return [of](const std::string& method, const std::string& target, const std::string& body) {
-    const servers::secure_answer said =
-        of->call(method, target, body,
-                 method == "PATCH" ? servers::json_patch : servers::kubernetes_request{});
-    return answer{.status = said.status, .body = said.body};
-  };
-}
 
 struct subject {
   std::string store;
@@ -108,25 +26,13 @@ std::ostream& operator<<(std::ostream& out, const subject& one) {
 }
 
 std::vector<subject> subjects() {
-  std::vector<subject> out{
-      {"etcd", "model_of_3_4",
-       [] { return model<shell::modelled_etcd>(shell::etcd_release::of_3_4); }},
-      {"etcd", "model", [] { return model<shell::modelled_etcd>(shell::etcd_release::of_3_6); }},
-      {"consul", "model", [] { return model<shell::modelled_consul>(); }},
-      {"kubernetes", "model", [] { return model<shell::modelled_kubernetes, shell::judge>(); }}};
-  for (const auto& release : servers::etcd_releases()) {
-    out.push_back({"etcd", release.name,
-                   [release] { return server<servers::etcd_cluster>(release); },
-                   release.binary.empty() ? release.why : ""});
-  }
-  for (const auto& release : servers::consul_releases()) {
-    out.push_back({"consul", release.name,
-                   [release] { return server<servers::consul_cluster>(release); },
-                   release.binary.empty() ? release.why : ""});
-  }
-  for (const auto& release : servers::kubernetes_releases()) {
-    out.push_back({"kubernetes", release.name, [release] { return kubernetes_server(release); },
-                   release.binary.empty() ? release.why : ""});
+  std::vector<subject> out{{"etcd", "model_of_3_4", [] { return ask_model("etcd", true); }}};
+  for (const std::string store : {"etcd", "consul", "kubernetes"}) {
+    out.push_back({store, "model", [store] { return ask_model(store); }});
+    for (const auto& release : releases_of(store)) {
+      out.push_back({store, release.name, [=] { return ask_server(store, release); },
+                     release.binary.empty() ? release.why : ""});
+    }
   }
   return out;
 }

@@ -108,7 +108,6 @@ json read(const json& range, const key_space& in, std::uint64_t at) {
     json one{{"key", to_base64(key)},
              {"create_revision", std::to_string(kv->create)},
              {"mod_revision", std::to_string(kv->mod)},
-             {"version", "1"},
              {"value", to_base64(kv->value)}};
     if (kv->lease != 0) one["lease"] = std::to_string(kv->lease);
     keys.push_back(std::move(one));

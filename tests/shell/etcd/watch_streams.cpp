@@ -29,7 +29,6 @@ json event_of(const std::string& key, const key_space::change& what) {
   json kv{{"key", to_base64(key)}, {"mod_revision", std::to_string(what.mod)}};
   if (what.erased) return {{"type", "DELETE"}, {"kv", std::move(kv)}};
   kv["create_revision"] = std::to_string(what.create);
-  kv["version"] = "1";
   kv["value"] = to_base64(what.value);
   if (what.lease != 0) kv["lease"] = std::to_string(what.lease);
   return {{"kv", std::move(kv)}};

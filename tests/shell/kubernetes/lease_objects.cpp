@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/time_text.hpp"
+#include "core/check.hpp"
 
 namespace tenure::shell {
 namespace {
@@ -87,8 +88,14 @@ lease_state lease_objects::find(const std::string& name) const {
 
 std::string lease_objects::listed(const std::vector<lease_state>& what,
                                   std::uint64_t revision) const {
+  // Names of JSON are in their order, and what an item of a list does not say comes first.
+  static const std::string of_one =
+      R"({"apiVersion":")" + std::string(api_version) + R"(","kind":"Lease",)";
   std::string items;
-  for (const lease_state& one : what) items += (items.empty() ? "" : ",") + one->text;
+  for (const lease_state& one : what) {
+    TENURE_CHECK(one->text.starts_with(of_one));
+    items += (items.empty() ? "{" : ",{") + one->text.substr(of_one.size());
+  }
   return R"({"kind":"LeaseList","apiVersion":")" + std::string(api_version) +
          R"(","metadata":{"resourceVersion":")" + std::to_string(revision) + R"("},"items":[)" +
          items + "]}";
