@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""mutate.py [--since COMMIT] [--mutants N] [--seed S]: does anybody notice if the change is wrong?
+"""mutate.py [--since COMMIT | --rooms] [--mutants N] [--seed S]: does anybody notice if the change is wrong?
 
 Plants N small mistakes (30), one at a time, in lines of agent/**/*.cpp that have changed since COMMIT (by default the commit
 before the last), in a worktree of HEAD in build/mutate, and lets the unit tests of the room judge each, for the stores' clients
-a hundred seeds of their simulator as well. Says which mistakes nobody has noticed: each of these needs a test, or a word why it
+a hundred seeds of their simulator as well. With --rooms, one in each room, in any of its lines. Says which mistakes nobody has noticed: each of these needs a test, or a word why it
 makes no difference. Ends with 1 if there are any."""
 import argparse
 import pathlib
@@ -44,6 +44,17 @@ def changed_lines(since):
             first, count = int(found[1]), int(found[2] or 1)
             out += [(name, at) for at in range(first, first + count)]
     return out
+
+
+def all_lines():
+    return [(name, at) for name in git("ls-files", "agent/*.cpp").split()
+            for at in range(1, len(git("show", f"HEAD:{name}").splitlines()) + 1)]
+
+
+def room_of(name):
+    """As "core", or of the stores "stores/etcd"."""
+    parts = pathlib.PurePath(name).parts
+    return "/".join(parts[1:3] if parts[1] == "stores" else parts[1:2])
 
 
 def mistakes(line):
@@ -103,20 +114,29 @@ def notices(target, arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--since", default="HEAD~1")
+    parser.add_argument("--rooms", action="store_true")
     parser.add_argument("--mutants", type=int, default=30)
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
     given = parser.parse_args()
     dice = random.Random(given.seed)
-    print(f"==> drawn by --seed {given.seed}, of what has changed since {given.since}", flush=True)
+    of = "all rooms" if given.rooms else "what has changed since " + given.since
+    print(f"==> drawn by --seed {given.seed}, of {of}", flush=True)
 
     lines = {}
     drawn = []
-    for name, number in changed_lines(given.since):
+    for name, number in all_lines() if given.rooms else changed_lines(given.since):
         if name not in lines:
             lines[name] = git("show", f"HEAD:{name}").splitlines()
         text = lines[name]
         drawn += [(name, number, text[number - 1], wrong) for wrong in mistakes(text[number - 1]) if judges(name)]
     dice.shuffle(drawn)
+    if given.rooms:
+        # What does not compile gives way to the next of its room.
+        candidates = {}
+        for one in drawn:
+            candidates.setdefault(room_of(one[0]), []).append(one)
+        drawn = [one for room in sorted(candidates) for one in candidates[room][:5]]
+        given.mutants = len(candidates)
     if not drawn:
         print("==> no line of agent/**/*.cpp has changed in which a mistake can be planted")
         return 0
@@ -130,15 +150,17 @@ def main():
     if run("cmake", "--preset", "dev", "-DTENURE_ALONE=" + ";".join(alone), limit=BUILD_LIMIT, cwd=TREE) != 0:
         sys.exit("mutate: cannot configure " + str(TREE))
     begin = time.monotonic()
-    targets = sorted({target for one in drawn[:4 * given.mutants] for target, _ in judges(one[0])})
+    targets = sorted({target for one in drawn[:5 * given.mutants] for target, _ in judges(one[0])})
     if build(targets + ["apart"]) != 0:
         sys.exit(f"mutate: what HEAD has does not build: ninja -C {TREE}/build/dev {' '.join(targets)}")
     print(f"==> built {', '.join(targets)} in {time.monotonic() - begin:.0f} s", flush=True)
 
-    tried, unnoticed = 0, []
+    tried, unnoticed, rooms = 0, [], set()
     for name, number, right, wrong in drawn:
         if tried == given.mutants:
             break
+        if given.rooms and room_of(name) in rooms:
+            continue
         file = TREE / name
         before = file.read_text()
         text = before.splitlines()
@@ -147,12 +169,13 @@ def main():
         its = judges(name)
         if build([target for target, _ in its]) == 0:
             tried += 1
+            rooms.add(room_of(name))
             if not any(notices(target, arguments) for target, arguments in its):
                 unnoticed.append((name, number, right, wrong))
                 print(f"{name}:{number}: nobody notices\n  -{right}\n  +{wrong}", flush=True)
         file.write_text(before)
     git("worktree", "remove", "--force", TREE)
-    print(f"==> {tried} mistakes, {len(unnoticed)} unnoticed, in {time.monotonic() - begin:.0f} s")
+    print(f"==> {tried} mistakes in {len(rooms)} rooms, {len(unnoticed)} unnoticed, in {time.monotonic() - begin:.0f} s")
     return 1 if unnoticed else 0
 
 
