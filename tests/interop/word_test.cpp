@@ -23,7 +23,8 @@ bool has_told(const member& who) {
 }
 
 /// Hands over from `holder` to a new member, which is `holder` then, until one has heard of it by
-/// the word. The word is sent each time; on a busy machine the store's news may be read before it.
+/// the word. On a busy machine the store's news may be read before the word, and a holder may be
+/// told to end before its watch has shown it the new member's place: then it can tell nobody.
 class Words : public Interop {
  protected:
   void one_is_heard(std::unique_ptr<member>& holder, const std::string& names,
@@ -42,8 +43,9 @@ class Words : public Interop {
       })) << holder->get("/v1/elections/test");
       end(*holder);
       ASSERT_TRUE(runs_as(in_, name)) << next->process().err();
-      EXPECT_TRUE(eventually([&] { return has_told(*holder); })) << holder->process().err();
       heard = was_told(*next);
+      EXPECT_TRUE(!heard || eventually([&] { return has_told(*holder); }))
+          << holder->process().err();
       holder->process().send(SIGTERM);
       holder = std::move(next);
       ASSERT_TRUE(contenders_become(1));
