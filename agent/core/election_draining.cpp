@@ -139,7 +139,10 @@ time_point election::wake_of(const state::draining& d) const {
     return d.workload ? expiry : std::min(expiry, d.quiet_until);
   }
   if (last_now_ < d.unseen_until && !d.last) return d.unseen_until;
-  return d.acquire ? d.acquire->deadline : state::due(d.release);
+  if (d.acquire) return d.acquire->deadline;
+  // A sleep has ended what there was to wait for, and begins nothing itself.
+  const bool has_begun = !std::holds_alternative<std::monostate>(d.release);
+  return has_begun ? state::due(d.release) : last_now_;
 }
 
 /// Nothing runs, and everything that could be released is. `done` is the state of the phase that

@@ -141,6 +141,16 @@ TEST(Readers, HaveTheirGraceBeforeTheLeaseIsReleased) {
   EXPECT_THAT(expired.at(14350ms).wakes(), HasSubstr("release 5"));
 }
 
+TEST(Readers, WhoseGraceEndsInASleepKeepNobodyFromTheRelease) {
+  conversation c(with(member(), [](auto& s) { s.owns_workload = false; }));
+  c.starts();
+  c.is_granted(five, 0s, 15s, true);
+  c.at(1s).shuts_down();
+  EXPECT_THAT(c.at(5s).says(event::slept{3s}), Not(HasSubstr("release")));
+  EXPECT_LE(c.next_wake(), 5s);
+  EXPECT_THAT(c.wakes(), HasSubstr("release 5"));
+}
+
 TEST(Unhealthy, HandsOverWithAFullDrain) {
   conversation c;
   c.becomes_active();

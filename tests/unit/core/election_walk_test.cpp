@@ -52,7 +52,7 @@ class walk {
 
   election_event draw() {
     const core::version ours = talker_.view().lease ? talker_.view().lease->version : version_;
-    switch (bits_() % 22) {
+    switch (bits_() % 23) {
       case 0:
       case 1:
       case 2: {
@@ -104,6 +104,8 @@ class walk {
           return what_is_found();
         }
         return event::resume{};
+      case 21:
+        return one_in(2) ? election_event(event::slept{upto(2s)}) : event::woke{};
       default:
         return one_in(60) ? election_event(event::shutdown{}) : event::woke{};
     }
@@ -133,6 +135,9 @@ class walk {
     }
     log_ = log_.substr(log_.size() > 600 ? log_.size() - 600 : 0);
     check();
+    const bool leaves_it_to_the_next = std::holds_alternative<event::slept>(what);
+    ASSERT_TRUE(leaves_it_to_the_next || talker_.next_wake() > now_)
+        << "would turn without end: " << log_;
   }
 
   void obey(const command::acquire& c) {
@@ -176,7 +181,9 @@ class walk {
 
   void check() {
     const election_view& v = talker_.view();
-    ASSERT_GT(talker_.next_wake(), now_) << "would turn without end: " << log_;
+    if (v.phase == phase::draining && !runs_) {
+      ASSERT_NE(talker_.next_wake(), never) << "waits for nothing: " << log_;
+    }
     if (v.lease) {
       ASSERT_LE(v.lease->sent_at, now_);
       ASSERT_LT(v.lease->stop_at, v.lease->kill_at);
@@ -237,6 +244,7 @@ TEST_P(ElectionWalk, KeepsTheRulesWhateverHappens) {
     walk one(seed, with(member(), [&](auto& s) {
                s.slots = seed % 5 == 0 ? 3 : 1;
                s.checked_always = seed % 4 == 0;
+               s.owns_workload = seed % 6 != 0;
                s.on_lost = seed % 7 == 0 ? after_loss::exit : after_loss::standby;
              }));
     one.run(400);
