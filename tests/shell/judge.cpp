@@ -51,7 +51,8 @@ void judge::created(const std::string& key, std::uint64_t revision, std::int64_t
   changed_[which] = world_.now;
   say(key + " is there in version " + std::to_string(revision));
   newest_ = std::max(newest_, revision);
-  // As lease_ids of stores/etcd makes them: the upper part is the session's.
+  // As lease_ids of stores/etcd makes them: the upper part is the session's; 0: no agent has done
+  // that, but an operator who writes what an agent has written before.
   constexpr int session_shift = 24;
   const auto session = lease >> session_shift;
   const auto is_second = [&](const auto& other) {
@@ -59,7 +60,8 @@ void judge::created(const std::string& key, std::uint64_t revision, std::int64_t
     return one.which == which && one.owner == value && one.lease >> session_shift == session &&
            !one.is_back;
   };
-  if (lease != 0 && value.starts_with(name_of_pods) && std::ranges::any_of(present_, is_second)) {
+  const bool is_pods = session != 0 && value.starts_with(name_of_pods);
+  if (is_pods && std::ranges::any_of(present_, is_second)) {
     broke(rule::takes_two_slots, value + " in version " + std::to_string(revision));
   }
   term& made = terms_.emplace_back(term{.which = which,
