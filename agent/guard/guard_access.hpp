@@ -56,6 +56,9 @@ class visible_workload {
   /// False for a workload in another container: its processes and their deaths are invisible.
   [[nodiscard]] virtual bool in_sight() const = 0;
 
+  /// True in signal mode: the guard does not start it, and it may be there again at any time.
+  [[nodiscard]] virtual bool comes_by_itself() const = 0;
+
   /// The guard has reported the workload's first process. A process that is not visibly a child of
   /// the guard is ignored, as a message is not enough to kill a process; but a guard that has
   /// started us may name one that others started.

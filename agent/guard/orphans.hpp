@@ -36,6 +36,7 @@ class orphans final : public visible_workload {
   explicit orphans(pid_t guard);
 
   [[nodiscard]] bool in_sight() const override { return static_cast<bool>(guard_fd_); }
+  [[nodiscard]] bool comes_by_itself() const override { return foreign_ != nullptr; }
 
   /// For a workload that the guard did not start: from now on it is found by this target. False,
   /// and nothing can be killed, if that is impossible here.

@@ -1,6 +1,5 @@
 #include "workload/guard_hearing.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "core/timing.hpp"
@@ -10,24 +9,31 @@ namespace tenure::workload {
 static_assert(guard_hangs_after <= core::min_ttl, "within the shortest lease; docs/safety.md 2");
 
 void guard_hearing::await() {
-  if (timer_.when() == core::never) look_in(guard_hangs_after, page_.kill_at.load());
+  const std::int64_t written = page_.kill_at.load();
+  // An earlier deadline than before is that of another term, or of one that is over.
+  if (timer_.when() != core::never && written >= asked_) return;
+  asked_ = written;
+  heard_before_ = page_.armed.load();
+  look_in(guard_hangs_after);
 }
 
-void guard_hearing::look_in(core::duration wait, std::int64_t asked) {
-  timer_.after(wait, [this, wait, asked] { look(wait, asked); });
+void guard_hearing::look_in(core::duration wait) {
+  timer_.after(wait, [this, wait] { look(wait); });
 }
 
-void guard_hearing::look(core::duration waited, std::int64_t asked) {
+void guard_hearing::look(core::duration waited) {
   const std::int64_t heard = page_.armed.load();
-  // A term that is over by now may have had a later deadline than the one that followed.
-  asked = std::min(asked, page_.kill_at.load());
-  if (heard < asked && waited != second_look_after) return look_in(second_look_after, asked);
-  if (heard < asked) {
-    look_in(guard_hangs_after, asked);
+  const std::int64_t written = page_.kill_at.load();
+  // What was acknowledged before may be later than what is asked, and answers nothing.
+  const bool is_newer = heard != heard_before_ && asked_ <= heard && heard < written;
+  const bool hears = heard == written || is_newer;
+  if (!hears && waited != second_look_after) return look_in(second_look_after);
+  if (!hears) {
+    look_in(guard_hangs_after);
     if (!std::exchange(hangs_, true)) tell_(false);
     return;
   }
-  if (heard < page_.kill_at.load()) await();
+  if (heard < written) await();
   if (std::exchange(hangs_, false)) tell_(true);
 }
 

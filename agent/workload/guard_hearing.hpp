@@ -30,13 +30,15 @@ class guard_hearing {
   void stop() { timer_.cancel(); }
 
  private:
-  void look_in(core::duration wait, std::int64_t asked);
-  void look(core::duration waited, std::int64_t asked);
+  void look_in(core::duration wait);
+  void look(core::duration waited);
 
   const guard::guard_page& page_;
   std::function<void(bool hears)> tell_;
   base::timer timer_;
-  bool hangs_ = false;  ///< and `hears` was called
+  std::int64_t asked_ = 0;  ///< what is to be acknowledged; see guard_page
+  std::int64_t heard_before_ = 0;
+  bool hangs_ = false;  ///< and `tell` was called with false
 };
 
 }  // namespace tenure::workload

@@ -75,6 +75,8 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   void emit(const guard_event& what);
   void emit_soon(const guard_event& what);
 
+  void write(core::version of, const guard::guard_page::deadlines& until);
+
   // Instead of the guard.
   void await_hello(core::duration after);
   void watch_deadline();
@@ -151,6 +153,9 @@ void guard_link::impl::on_packet(const guard::packet& what) {
     emit(workload_started{.pid = started->pid, .version = core::version{started->version}});
   } else if (const auto refused = guard::as<guard::message::refused>(what)) {
     if (is_buried(refused->version)) return;
+    // Since its deadline it is taken for running: the end of what is left will be said.
+    const bool is_killed = killing && state == work::running;
+    if (is_killed && core::number(version) == refused->version) return;
     if (state == work::asked && core::number(version) == refused->version) nothing_runs();
     emit(start_refused{.version = core::version{refused->version}});
   } else if (const auto failed = guard::as<guard::message::start_failed>(what)) {
@@ -267,9 +272,20 @@ void guard_link::impl::on_exited(const guard::message::exited& what) {
   on_exited(out);
 }
 
+void guard_link::impl::write(core::version of, const guard::guard_page::deadlines& until) {
+  page.arm(of, until);
+  outbox.send(place::armed, guard::message::armed{});
+  if (!gone) hearing.await();
+}
+
 /// We killed it, or it died with its container: its status is unknown.
 void guard_link::impl::on_killed() {
-  if (state == work::running) buried = version;
+  if (state == work::running) {
+    buried = version;
+    // A guard that hangs must not take what comes meanwhile for the workload of this term.
+    const bool may_mistake = !gone && left.comes_by_itself();
+    if (may_mistake) write(version, {.stop_at = loop.now(), .kill_at = loop.now()});
+  }
   on_exited(workload_exited{.status = SIGKILL});
 }
 
@@ -414,10 +430,8 @@ void guard_link::log_as(log::log_form form, const std::string& fields) {
 }
 
 void guard_link::arm(core::version version, core::time_point stop_at, core::time_point kill_at) {
-  self_->page.arm(version, {.stop_at = stop_at, .kill_at = kill_at});
   if (self_->state == impl::work::none || self_->version == version) self_->kill_at = kill_at;
-  self_->outbox.send(place::armed, guard::message::armed{});
-  if (!self_->gone) self_->hearing.await();
+  self_->write(version, {.stop_at = stop_at, .kill_at = kill_at});
   self_->watch_deadline();
 }
 

@@ -58,5 +58,37 @@ TEST_F(GuardHearing, ATermThatEndsEarlierThanTheOneBeforeIsNotHeldAgainstIt) {
   EXPECT_TRUE(told_.empty());
 }
 
+TEST_F(GuardHearing, ALaterDeadlineThatWasAcknowledgedIsNoAnswerToAnEarlierOne) {
+  arms(200);
+  guard_acknowledges();
+  arms(150);
+  waits();
+  EXPECT_EQ(told_, (std::vector<bool>{false}));
+  guard_acknowledges();
+  waits();
+  EXPECT_EQ(told_, (std::vector<bool>{false, true}));
+}
+
+TEST_F(GuardHearing, AnOldAnswerIsNoneAlthoughItLiesBetweenWhatIsAsked) {
+  arms(200);
+  guard_acknowledges();
+  arms(150);
+  arms(300);
+  waits();
+  EXPECT_EQ(told_, (std::vector<bool>{false}));
+}
+
+TEST_F(GuardHearing, AnEarlierDeadlineHasAllTheTimeToBeAcknowledged) {
+  arms(200);
+  loop_.pass(guard_hangs_after - 1ms);
+  arms(150);
+  loop_.pass(1ms);
+  loop_.pass(second_look_after);
+  EXPECT_TRUE(told_.empty());
+  guard_acknowledges();
+  waits();
+  EXPECT_TRUE(told_.empty());
+}
+
 }  // namespace
 }  // namespace tenure::workload

@@ -44,6 +44,8 @@ struct script {
   guard::guard_page page;
   bool takes_orders = true;  ///< false: its end of the connection takes nothing any more
   bool in_sight = true;      ///< the processes of its container are visible
+  bool comes_by_itself = false;
+  guard::remains left = guard::remains::nothing;  ///< of a workload that the agent kills
   int hellos = 0;
   guard::guard_connection::handlers on;
 };
@@ -69,10 +71,11 @@ class scripted_guard final : public guard::guard_access,
   }
 
   [[nodiscard]] bool in_sight() const override { return script_.in_sight; }
+  [[nodiscard]] bool comes_by_itself() const override { return script_.comes_by_itself; }
   void follow(pid_t) override {}
   void expect_mark(std::string) override {}
   void forget() override {}
-  [[nodiscard]] guard::remains kill_all() override { return guard::remains::nothing; }
+  [[nodiscard]] guard::remains kill_all() override { return script_.left; }
   [[nodiscard]] process::survivors doubtful() const override { return {}; }
 
  private:
@@ -190,6 +193,40 @@ TEST_F(SlowHello, WhatRunsWithoutALeaseIsNotTakenForOurWorkload) {
   arrives(guard::message::exited{.version = core::number(term)});
   EXPECT_TRUE(std::holds_alternative<workload_exited>(events_.back()));
   EXPECT_FALSE(link_.may_run());
+}
+
+/// The kubelet may start something while the guard hangs, which would take that for this workload.
+TEST_F(SlowHello, WhatTheAgentHasKilledHasNoTimeLeftForItsGuardEither) {
+  constexpr core::version term{18};
+  arrives(reading(0ms));
+  guard_.comes_by_itself = true;
+  link_.arm(term, loop_.now() + 1min, loop_.now() + 2min);
+  guard_.page.armed = guard_.page.kill_at.load();
+  link_.start(term, {});
+  arrives(guard::message::started{.version = core::number(term), .pid = 7});
+  link_.end_orphans();
+  loop_.pass(10ms);
+  ASSERT_TRUE(std::holds_alternative<workload_exited>(events_.back()));
+  const auto left = guard_.page.deadlines_of(term);
+  ASSERT_TRUE(left);
+  EXPECT_LE(left->kill_at, loop_.now());
+}
+
+/// At its deadline it counts as running, and its end is the answer.
+TEST_F(SlowHello, RefusalOfWhatTheAgentKillsIsNoSecondAnswer) {
+  constexpr core::version term{18};
+  arrives(reading(0ms));
+  guard_.left = guard::remains::something;
+  link_.arm(term, loop_.now() + 1s, loop_.now() + 2s);
+  guard_.page.armed = guard_.page.kill_at.load();
+  link_.start(term, {});
+  loop_.pass(3s);
+  arrives(guard::message::refused{.version = core::number(term)});
+  EXPECT_THAT(heard(), ElementsAre("ready"));
+  guard_.left = guard::remains::nothing;
+  loop_.pass(10ms);
+  ASSERT_EQ(events_.size(), 2U);
+  EXPECT_TRUE(std::holds_alternative<workload_exited>(events_.back()));
 }
 
 /// A guard that ends out of sight, while its agent wants a workload started.
