@@ -279,6 +279,7 @@ void lease_terms::go_on(term& one, const lease_change& what, writer by) {
     one.version = *noted;
     one.is_gone = false;
     tell_beginning(one, true);
+    one.counted_s = known_.at(name_of(one)).counted_s;
   }
   const json& spec = spec_of(what.after);
   if (spec == spec_of(what.before)) return;
