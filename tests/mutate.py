@@ -3,9 +3,10 @@
 
 Plants N small mistakes (30), one at a time, in lines of agent/**/*.cpp that have changed since COMMIT (by default the commit
 before the last), in a worktree of HEAD in build/mutate, and lets the unit tests of the room judge each, for the stores' clients
-a hundred seeds of their simulator as well. With --rooms, one in each room, in any of its lines. Says which mistakes nobody has noticed: each of these needs a test, or a word why it
-makes no difference. Ends with 1 if there are any."""
+a hundred seeds of their simulator as well. With --rooms, one in each room, in any of its lines. Says which mistakes nobody has
+noticed: each of these needs a test, or a word why it makes no difference. Ends with 1 if there are any."""
 import argparse
+import functools
 import pathlib
 import random
 import re
@@ -34,6 +35,12 @@ def git(*words):
     return subprocess.run(["git", "-C", ROOT, *words], check=True, capture_output=True, text=True).stdout
 
 
+@functools.cache
+def lines_of(name):
+    """As the file is in HEAD."""
+    return git("show", f"HEAD:{name}").splitlines()
+
+
 def changed_lines(since):
     """(file, number of a line as it is in HEAD)"""
     name, out = "", []
@@ -47,8 +54,7 @@ def changed_lines(since):
 
 
 def all_lines():
-    return [(name, at) for name in git("ls-files", "agent/*.cpp").split()
-            for at in range(1, len(git("show", f"HEAD:{name}").splitlines()) + 1)]
+    return [(name, at) for name in git("ls-files", "agent/*.cpp").split() for at in range(1, len(lines_of(name)) + 1)]
 
 
 def room_of(name):
@@ -122,13 +128,10 @@ def main():
     of = "all rooms" if given.rooms else "what has changed since " + given.since
     print(f"==> drawn by --seed {given.seed}, of {of}", flush=True)
 
-    lines = {}
     drawn = []
     for name, number in all_lines() if given.rooms else changed_lines(given.since):
-        if name not in lines:
-            lines[name] = git("show", f"HEAD:{name}").splitlines()
-        text = lines[name]
-        drawn += [(name, number, text[number - 1], wrong) for wrong in mistakes(text[number - 1]) if judges(name)]
+        right = lines_of(name)[number - 1]
+        drawn += [(name, number, right, wrong) for wrong in mistakes(right) if judges(name)]
     dice.shuffle(drawn)
     if given.rooms:
         # What does not compile gives way to the next of its room.
@@ -138,7 +141,7 @@ def main():
         drawn = [one for room in sorted(candidates) for one in candidates[room][:5]]
         given.mutants = len(candidates)
     if not drawn:
-        print("==> no line of agent/**/*.cpp has changed in which a mistake can be planted")
+        print(f"==> {of}: no line of agent/**/*.cpp in which a mistake can be planted")
         return 0
 
     if TREE.exists():
