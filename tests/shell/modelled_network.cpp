@@ -65,66 +65,67 @@ class modelled_stream final : public http::http_stream {
     std::weak_ptr<process> agent;
     http::stream_handlers on;
     std::shared_ptr<served_stream> there;
-    std::deque<world::task> up;    ///< to the server
-    std::deque<world::task> down;  ///< to the agent
-    bool up_moves = false;
-    bool down_moves = false;
+    /// What is under way in one direction.
+    struct queue {
+      std::deque<world::task> waiting;
+      bool moves = false;  ///< the first of them does
+    };
+    queue up;                   ///< to the server
+    queue down;                 ///< to the agent
     world_time paused_until{};  ///< the agent reads nothing
     bool has_head = false;
     bool over = false;
     bool is_destroyed = false;  ///< no handler is called any more
 
     /// The first of a queue moves; those behind it wait.
-    void move(std::deque<world::task>& queue, bool& moves) {
-      if (moves || queue.empty() || over) return;
-      moves = true;
-      if (&queue == &down && network->world_.now < paused_until) {
-        return network->world_.at(paused_until, [self = shared_from_this(), &queue, &moves] {
-          moves = false;
-          self->move(queue, moves);
-        });
+    void move(direction where) {
+      queue& of = where == direction::to_server ? up : down;
+      if (of.moves || of.waiting.empty() || over) return;
+      of.moves = true;
+      const auto go_on = [self = shared_from_this(), &of, where] {
+        of.moves = false;
+        self->move(where);
+      };
+      if (where == direction::to_agent && network->world_.now < paused_until) {
+        return network->world_.at(paused_until, go_on);
       }
-      const direction where = &queue == &up ? direction::to_server : direction::to_agent;
       auto& link = network->of(pod, server);
       if (link.is_cut(where)) {
-        link.held.emplace_back([self = shared_from_this(), &queue, &moves] {
-          moves = false;
-          self->move(queue, moves);
-        });
+        link.held.emplace_back(go_on);
         return;
       }
       const core::duration takes = network->world_.dice.spread(20us, link.most_delay);
-      network->world_.after(takes, [self = shared_from_this(), &queue, &moves, where] {
-        moves = false;
-        if (self->over || queue.empty()) return;
+      network->world_.after(takes, [self = shared_from_this(), &of, where] {
+        of.moves = false;
+        if (self->over || of.waiting.empty()) return;
         if (!self->network->of(self->pod, self->server).is_cut(where)) {
-          auto first = std::move(queue.front());
-          queue.pop_front();
+          auto first = std::move(of.waiting.front());
+          of.waiting.pop_front();
           first();
         }
-        self->move(queue, moves);
+        self->move(where);
       });
     }
 
     void to_server(world::task what) {
-      up.push_back(std::move(what));
-      move(up, up_moves);
+      up.waiting.push_back(std::move(what));
+      move(direction::to_server);
     }
     void to_agent(world::task what) {
-      down.push_back([self = shared_from_this(), work = std::move(what)]() mutable {
+      down.waiting.push_back([self = shared_from_this(), work = std::move(what)]() mutable {
         const auto agent_there = self->agent.lock();
         if (!agent_there) return;
         agent_there->post([self, then = std::move(work)]() mutable {
           if (!self->over) then();
         });
       });
-      move(down, down_moves);
+      move(direction::to_agent);
     }
 
     void end(std::optional<http::client_error> why) {
       if (std::exchange(over, true)) return;
-      up.clear();
-      down.clear();
+      up.waiting.clear();
+      down.waiting.clear();
       if (there) there->closed = true;
       const auto agent_there = agent.lock();
       if (!agent_there) return;
@@ -147,8 +148,8 @@ class modelled_stream final : public http::http_stream {
   ~modelled_stream() override {
     // Its handlers stay: one of them may be what destroys this.
     state_->over = state_->is_destroyed = true;
-    state_->up.clear();
-    state_->down.clear();
+    state_->up.waiting.clear();
+    state_->down.waiting.clear();
     if (state_->there) state_->there->closed = true;
   }
 
