@@ -20,6 +20,8 @@ constexpr core::duration ends_within = 20s;
 constexpr int orders_before = 6;
 /// For a guard or an agent that gets its time, to kill in rounds.
 constexpr core::duration killing_takes = 200ms;
+/// How often a guard looks for what runs without a lease (foreign_workload.cpp).
+constexpr core::duration sweeps_every = 500ms;
 constexpr std::uint32_t half = 500'000;
 
 guard_machine draw(stage& s, const pod_machine& pod, modelled_processes& processes,
@@ -38,6 +40,10 @@ guard_machine draw(stage& s, const pod_machine& pod, modelled_processes& process
                     .preempted_for = dice.spread(20us, 5ms),
                     .accepts_agents = s.guard_socket,
                     .salt_of_log = 0};
+  if (s.found) {
+    out.found = guard::foreign_rules{.may_run_on_standby = s.found_may_run,
+                                     .gain_signal = s.found_may_run ? SIGUSR1 : 0};
+  }
   out.salt_of_log = static_cast<std::uint64_t>(out.rules.drain.count() ^ out.socket_delay.count());
   processes.stops_within = dice.spread(1ms, s.when.grace + s.when.drain + 1ms);
   // It may be the agent that kills, 50 ms after a guard that does not.
@@ -201,10 +207,18 @@ void guarded_pod::tick() {
   judge_.look({.guard = on_.guard_able_since,
                .agent_pid = agent_ ? agent_->pid : 0,
                .agent = agent_ ? agent_->able_since : sim::world_never,
-               .agent_reaches = agent_ ? agent_->reaches_since() : sim::world_never});
+               .agent_reaches = agent_ ? agent_->reaches_since() : sim::world_never,
+               .guards = on_.guards,
+               .stops_astray_within = on_.found
+                                          ? std::optional(sweeps_every + on_.rules.after_exit_grace)
+                                          : std::nullopt,
+               .may_run_on_standby = on_.found && on_.found->may_run_on_standby,
+               .found_term = guard_->found_term()});
   if (agent_ && agent_->link != nullptr) agent_->link->look();
   check_guard_ends();
-  const bool all_is_over = on_.accepts_agents || (!agent_ && some_process() == nullptr);
+  keep_container();
+  const bool all_is_over =
+      on_.accepts_agents || (!agent_ && (on_.found || some_process() == nullptr));
   if (!guard_->lives() && !guard_comes_ && !away_ && all_is_over) {
     start_guard_in(world_.dice.spread(10ms, 3s));
   }
@@ -225,10 +239,30 @@ void guarded_pod::check_guard_ends() {
   judge_.broke(guard_rule::never_ends, "told to");
 }
 
+void guarded_pod::keep_container() {
+  const auto lives = [](const auto& one) { return one.second.foreign && one.second.alive(); };
+  if (!on_.found || away_ || container_comes_ || std::ranges::any_of(processes_.all(), lives)) {
+    return;
+  }
+  container_comes_ = true;
+  world_.after(world_.dice.spread(10ms, 5s), [this] {
+    container_comes_ = false;
+    if (away_) return;
+    modelled_process& one = processes_.fork(modelled_processes::init);
+    one.group = one.pid;
+    one.foreign = true;
+    one.ignores_term = world_.dice.chance(300'000);
+    one.version = processes_.open_term;
+    one.known_to = on_.guards;
+    judge_.say("the kubelet starts process " + std::to_string(one.pid) + ", under version " +
+               std::to_string(one.version));
+  });
+}
+
 /// An operator ends what a guard and an agent that died together have left.
 void guarded_pod::clean_up() {
   world_.after(2s, [this] { clean_up(); });
-  if (guard_->lives() || agent_) return;
+  if (guard_->lives() || agent_ || on_.found) return;
   for (auto& [pid, one] : processes_.all()) {
     if (one.version != 0) processes_.signal(pid, SIGKILL);
   }
@@ -242,11 +276,17 @@ world_time guarded_pod::agent_able_since() const {
   return agent_ ? agent_->able_since : sim::world_never;
 }
 
+/// What the kubelet has started outlives guard and agent, and the next ones do not know until when
+/// it may run.
+bool guarded_pod::is_known(const modelled_process& what) const {
+  return !what.foreign || what.known_to == on_.guards;
+}
+
 bool guarded_pod::could_kill(const modelled_process& what) const {
   const world_time due = judge_.due(what.version);
   const bool hung = what.hangs || what.hung_until > due;
   const bool late = what.born >= due;
-  if (hung || late) return false;
+  if (hung || late || !is_known(what)) return false;
   const bool guard_could = guard_->lives() && on_.guard_able_since <= due;
   const bool agent_could = !what.hidden() && agent_ && agent_->reaches_since() <= due;
   return guard_could || agent_could;
@@ -266,7 +306,7 @@ bool guarded_pod::outlives_news(std::uint64_t version, world_time heard_at) cons
       stage_.when.kill_budget + orders_before * on_.socket_delay + killing_takes;
   return std::ranges::any_of(processes_.all(), [&](const auto& of) {
     const modelled_process& one = of.second;
-    if (!one.alive() || one.version != version || one.hangs) return false;
+    if (!one.alive() || one.version != version || one.hangs || !is_known(one)) return false;
     const world_time from = std::max({heard_at, one.born, one.hung_until});
     const auto is_late = [&](world_time able_since) {
       return able_since != sim::world_never && std::max(from, able_since) + takes < world_.now;
@@ -282,7 +322,7 @@ bool guarded_pod::outlives_news(std::uint64_t version, world_time heard_at) cons
 modelled_process* guarded_pod::some_process() {
   std::vector<modelled_process*> all;
   for (auto& [pid, one] : processes_.all()) {
-    if (one.version != 0 && one.alive()) all.push_back(&one);
+    if ((one.version != 0 || one.foreign) && one.alive()) all.push_back(&one);
   }
   return all.empty() ? nullptr : all[world_.dice.below(all.size())];
 }
@@ -363,7 +403,9 @@ void guarded_pod::fork_something() {
   child.ignores_term = dice.chance(half);
   if (dice.chance(half)) {
     child.group = child.pid;
-    if (dice.chance(half)) child.parent = processes_.subreaper;
+    if (dice.chance(half)) {
+      child.parent = child.foreign ? modelled_processes::init : processes_.subreaper;
+    }
     const modelled_process* const above = processes_.find(child.parent);
     if (above == nullptr || !above->alive()) child.parent = modelled_processes::init;
     if (dice.chance(200'000)) child.mark.clear();

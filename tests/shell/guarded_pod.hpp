@@ -29,8 +29,10 @@ struct agent_hooks {
 /// A pod with the guard that ships, its agent and its workload, all of which can be stopped, killed
 /// and started anew, each alone or together.
 ///
-/// If `stage::guard_socket`, the guard is the first process of a container, which ends with it, and
-/// agents come in from another one. Else the guard starts its agent, both outside of containers.
+/// If `stage::found`, the kubelet starts the workload, in a container that outlives guard and
+/// agent. If `stage::guard_socket`, the guard is the first process of a container, which ends with
+/// it, and agents come in from another one. Else the guard starts its agent, both outside of
+/// containers.
 class guarded_pod {
  public:
   guarded_pod(stage& s, const pod_machine& on, agent_hooks agent, bool traced);
@@ -91,7 +93,10 @@ class guarded_pod {
   void tick();
   void clean_up();
   void check_guard_ends();
+  /// Starts the container of signal mode whenever nothing of it is left.
+  void keep_container();
   [[nodiscard]] modelled_process* some_process();
+  [[nodiscard]] bool is_known(const modelled_process& what) const;
   [[nodiscard]] bool could_kill(const modelled_process& what) const;
 
   void freeze_guard(core::duration lasts);
@@ -117,6 +122,7 @@ class guarded_pod {
   bool away_ = false;                      ///< the whole pod
   bool guard_comes_ = false;               ///< another one is about to start
   bool agent_comes_ = false;
+  bool container_comes_ = false;
   core::duration agent_away_{};  ///< time from the end of this agent to the next one
   world_time told_to_end_at_ = sim::world_never;
 };

@@ -38,6 +38,7 @@ judged_link::judged_link(guard_machine& on, std::shared_ptr<agent_process> of, w
       in_sight_(over.guard != 0),
       guard_number_(on.guards) {
   of_->link = this;
+  memory_ = over.memory;
   link_ = std::make_unique<workload::guard_link>(
       *loop,
       std::make_unique<modelled_access>(on, std::move(over.memory), std::move(over.line), loop,
@@ -79,7 +80,6 @@ void judged_link::arm(core::version version, core::time_point stop_at, core::tim
     on_.referee.broke(guard_rule::used_with_other_clock, std::to_string(core::number(version)));
   }
   if (unheard_since_ == sim::world_never) unheard_since_ = on_.in.now;
-  kill_at_ = kill_at;
   link_->arm(version, stop_at, kill_at);
 }
 
@@ -155,6 +155,7 @@ void judged_link::on(const workload::workload_exited&) {
   const world_time guard_well_since =
       has_guard ? std::max(on_.guard_able_since, of_->able_since) : sim::world_never;
   on_.referee.exited(of_->pid, std::exchange(doubtful_, false), in_sight_, guard_well_since);
+  on_.processes.close_term();
   if (has_guard) in_sight();
 }
 
@@ -187,7 +188,9 @@ void judged_link::look() {
 }
 
 void judged_link::look_at_hearing() {
-  if (link_->acknowledged() >= kill_at_) unheard_since_ = sim::world_never;
+  if (memory_->page.armed.load() == memory_->page.kill_at.load()) {
+    unheard_since_ = sim::world_never;
+  }
   if (!usable_ || unheard_since_ == sim::world_never || of_->able_since == sim::world_never) return;
   if (std::max(unheard_since_, of_->able_since) + notices_within >= on_.in.now) return;
   on_.referee.broke(guard_rule::hang_unnoticed, "since its agent has armed it");

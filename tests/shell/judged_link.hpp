@@ -101,9 +101,9 @@ class judged_link final : public workload::workload_owner {
   world_time greeted_at_ = sim::world_never;
   bool doubtful_ = false;
   bool usable_ = false;
-  world_time lost_at_ = sim::world_never;        ///< the guard, as the agent has heard
-  std::uint64_t running_ = 0;                    ///< the version that was started last, or found
-  core::time_point kill_at_{};                   ///< as last armed
+  world_time lost_at_ = sim::world_never;  ///< the guard, as the agent has heard
+  std::uint64_t running_ = 0;              ///< the version that was started last, or found
+  std::shared_ptr<guard_memory> memory_;
   world_time unheard_since_ = sim::world_never;  ///< armed, and not acknowledged
   std::unique_ptr<workload::guard_link> link_;
 };

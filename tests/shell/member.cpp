@@ -59,6 +59,14 @@ settings::agent settings_of(stage& s, const pod_machine& on) {
     out.peer_listen.at = settings::listen_address{.host = "127.0.0.1", .port = 4041};
   }
   if (s.guard_socket) out.guard_dir = "/run/guard";
+  if (s.found) {
+    out.target = {.value = "app"};
+    if (s.found_may_run) {
+      out.target.while_standby = settings::on_standby::run;
+      out.target.on_gain = settings::on_gain::signal;
+      out.target.gain_signal = SIGUSR1;
+    }
+  }
   if (on.checks_health) {
     out.health.command = {"check"};
     out.health.interval = s.when.ttl / 4;

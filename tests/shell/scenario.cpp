@@ -47,6 +47,7 @@ constexpr std::uint64_t salt_of_peers = 0x7065657273;
 constexpr std::uint64_t salt_of_cast = 0x5e1d'903a'c7b6'24f1;
 constexpr std::uint64_t salt_of_release = 0x72656c65'61736573;
 constexpr std::uint64_t salt_of_kinds = 0x9c0f'27d1'86e3'b45a;
+constexpr std::uint64_t salt_of_mode = 0x3d61'e8a4'0f97'c25b;
 /// Worlds from this seed on are of the swarm (swarm.hpp). Those below have all kinds of faults, in
 /// the course on which the seeds of some mutants rely.
 constexpr std::uint64_t first_of_swarm = std::uint64_t{1} << 32;
@@ -86,6 +87,11 @@ class scenario {
     store == kept_in::sqlite ? share_file() : plan_troubles(~seed);
     stage_.guarded = world_.dice.chance(650'000);
     stage_.guard_socket = stage_.guarded && world_.dice.chance(500'000);
+    if (is_swarm(seed) && stage_.guarded && !stage_.guard_socket) {
+      rng dice(seed ^ salt_of_mode);
+      stage_.found = dice.chance(300'000);
+      stage_.found_may_run = dice.chance(400'000);
+    }
     if (stage_.guarded)
       guard_faults_ppm_ = 100'000 * (1 + static_cast<std::uint32_t>(world_.dice.below(9)));
     // A guard owns one workload.
@@ -147,6 +153,8 @@ class scenario {
     add(stage_.guarded, "guarded");
     add(stage_.guarded && guard_faults_ppm_ >= 500'000, "weak_guards");
     add(stage_.guard_socket, "guard_socket");
+    add(stage_.found, "signal_mode");
+    add(stage_.found && stage_.found_may_run, "runs_on_standby");
     add(stage_.hooked, "hooked");
     add(!stage_.guarded && !stage_.hooked, "bare");
     add(stage_.elections.size() > 1, "several_elections");

@@ -41,6 +41,9 @@ struct stage {
   bool guarded = true;
   bool guard_socket = false;  ///< guards have containers of their own; else they start their agents
   bool hooked = false;        ///< nobody guards workloads, and hooks tell them when to act
+  /// Signal mode: the kubelet starts the workloads, and guards find them.
+  bool found = false;
+  bool found_may_run = false;  ///< also on a standby
   /// The password file of the store's user; empty: the agents have no user.
   std::string password_file{};
   /// Until when the store has ever promised to keep this lease.

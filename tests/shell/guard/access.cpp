@@ -32,7 +32,11 @@ void modelled_access::follow(pid_t leader) {
 remains modelled_access::kill_all() {
   std::vector<pid_t> certain;
   bool is_doubtful = false;
-  if (guard_exists()) {
+  if (on_.found) {
+    for (const auto& [pid, one] : on_.processes.all()) {
+      if (one.alive() && one.foreign) certain.push_back(pid);
+    }
+  } else if (guard_exists()) {
     for (const modelled_process* const one : on_.processes.descendants_of(guard_, self_)) {
       if (one->alive()) certain.push_back(one->pid);
     }
@@ -48,7 +52,8 @@ remains modelled_access::kill_all() {
     }
   }
   for (const pid_t pid : certain) {
-    on_.referee.told_to_end(on_.processes.find(pid)->version, SIGKILL, "the agent");
+    const std::uint64_t version = on_.processes.find(pid)->version;
+    if (version != 0) on_.referee.told_to_end(version, SIGKILL, "the agent");
     on_.processes.signal(pid, SIGKILL);
   }
   if (!certain.empty()) return remains::something;

@@ -25,6 +25,7 @@ class modelled_access final : public guard::guard_access, public guard::visible_
   [[nodiscard]] visible_workload& workload() override { return *this; }
 
   [[nodiscard]] bool in_sight() const override { return guard_ != 0; }
+  [[nodiscard]] bool comes_by_itself() const override { return on_.found.has_value(); }
   void follow(pid_t leader) override;
   void expect_mark(std::string mark) override { mark_ = std::move(mark); }
   void forget() override { leader_ = 0; }

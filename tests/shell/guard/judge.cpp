@@ -44,6 +44,7 @@ constexpr std::array names{"none",
                            "refused_though_well",
                            "page_outlives_agent",
                            "told_before_shown",
+                           "runs_astray",
                            "never_ends"};
 static_assert(names.size() == static_cast<std::size_t>(guard_rule::never_ends) + 1);
 
@@ -126,7 +127,7 @@ void guard_judge::exited(pid_t agent, bool doubtful, bool seen, world_time guard
   say("agent " + std::to_string(agent) + " is told that " + version_text(version) + " has ended" +
       (seen ? "" : " out of sight"));
   if (of.running == 0 && lasts(guard_well_since, answers_within, world_.now) &&
-      lasts(of.asked_at, answers_within, world_.now) && version != 0) {
+      lasts(answerable_from(of), answers_within, world_.now) && version != 0) {
     broke(guard_rule::start_not_answered, version_text(version));
   }
   of.asked = of.running = 0;
@@ -150,7 +151,8 @@ void guard_judge::found(pid_t agent, std::uint64_t version, bool has_ended,
     broke(guard_rule::session_lost, "\"" + told_session + "\" instead of " + session);
   }
   const modelled_process* const alive = living_of(version);
-  if (nothing && alive != nullptr) {
+  // What the kubelet has started outlives its guard, and the next one stops it.
+  if (nothing && alive != nullptr && !alive->foreign) {
     broke(guard_rule::finds_what_is_not, "process " + std::to_string(alive->pid) + " of " +
                                              version_text(alive->version) + " lives");
   }
@@ -223,9 +225,39 @@ void guard_judge::told_to_end(std::uint64_t version, int signo, const char* by_w
   if (now < due.stop_at) broke(guard_rule::ended_without_cause, version_text(version));
 }
 
+/// A start waits for the end of what runs without a lease.
+world_time guard_judge::answerable_from(const knowledge& of) const {
+  return std::max(of.asked_at, last_stray_);
+}
+
+void guard_judge::found_term_over() {
+  awaits_first_process = false;
+  found_term_over_at_ = world_.now;
+}
+
 void guard_judge::look(const ability& since) {
   look_at_deadlines(since);
+  look_for_strays(since);
   look_at_reports(since);
+}
+
+/// What ran under an earlier guard has to be stopped although it may run on a standby: nobody has
+/// told it that its term is over.
+void guard_judge::look_for_strays(const ability& since) {
+  if (!since.stops_astray_within) return;
+  for (const auto& [pid, one] : processes_.all()) {
+    const bool has_term = one.version != 0 && one.version == since.found_term;
+    const bool may_run = one.version == 0 && since.may_run_on_standby;
+    if (!one.foreign || !one.alive() || has_term) continue;
+    const bool ran_before = one.known_to != since.guards;
+    if (ran_before || !may_run || one.killed) last_stray_ = world_.now;
+    if (may_run || one.killed) continue;
+    if (since.guard == sim::world_never) continue;
+    const world_time from =
+        std::max({since.guard, one.born, one.hung_until, one.missed_at, found_term_over_at_});
+    if (!lasts(from, *since.stops_astray_within + kills_within, world_.now)) continue;
+    broke(guard_rule::runs_astray, "process " + std::to_string(pid));
+  }
 }
 
 void guard_judge::look_at_deadlines(const ability& since) {
@@ -238,7 +270,8 @@ void guard_judge::look_at_deadlines(const ability& since) {
     if (!one.alive() || one.version == 0 || one.killed) continue;
     const world_time due = std::max(clock_.world(deadlines_[one.version].kill_at), one.born);
     if (!lasts(due, kills_within, world_.now)) continue;
-    const bool by_guard = of_guard.contains(pid) && lasts(since.guard, kills_within, world_.now);
+    const bool is_its = one.foreign ? one.known_to == since.guards : of_guard.contains(pid);
+    const bool by_guard = is_its && lasts(since.guard, kills_within, world_.now);
     const bool by_agent = !one.hidden() && (one.version == of.running || one.version == of.asked) &&
                           lasts(since.agent_reaches, kills_within, world_.now);
     if (!by_guard && !by_agent) continue;
@@ -246,7 +279,7 @@ void guard_judge::look_at_deadlines(const ability& since) {
           "process " + std::to_string(pid) + " of " + version_text(one.version) + ", which " +
               (by_guard ? "the guard" : "the agent") + " could have killed");
   }
-  if (living_of(0) != nullptr) last_alive_ = world_.now;
+  if (living_of(0) != nullptr || awaits_first_process) last_alive_ = world_.now;
 }
 
 void guard_judge::look_at_reports(const ability& since) {
@@ -257,7 +290,8 @@ void guard_judge::look_at_reports(const ability& since) {
   const bool agent_sees =
       lasts(since.agent_reaches, says_within, world_.now) &&
       lasts(clock_.world(deadlines_[of.running].kill_at), says_within, world_.now);
-  if (of.asked != 0 && guard_well && agent_well && lasts(of.asked_at, says_within, world_.now)) {
+  if (of.asked != 0 && guard_well && agent_well &&
+      lasts(answerable_from(of), says_within, world_.now)) {
     broke(guard_rule::start_not_answered, version_text(of.asked));
   }
   if (of.running != 0 && agent_well && (guard_well || agent_sees) &&

@@ -35,6 +35,7 @@ enum class guard_rule : std::uint8_t {
   refused_though_well,    ///< a guard with the right clock is not used
   page_outlives_agent,    ///< the worker page says "active" where the guard has ended it alone
   told_before_shown,      ///< a workload is started or told to stop, and the API says otherwise
+  runs_astray,            ///< what the kubelet starts runs without a lease, and is not stopped
   never_ends,             ///< a guard that is to end does not
 };
 
@@ -79,6 +80,8 @@ class guard_judge {
   void all_may_end(const std::string& why);
   /// `signo`: SIGKILL, or one that asks it to end.
   void told_to_end(std::uint64_t version, int signo, const char* by_whom);
+  /// What the kubelet has started does not run under a term any more.
+  void found_term_over();
 
   /// Since when each of them runs on time; `world_never`: it does not, or is dead.
   struct ability {
@@ -86,6 +89,12 @@ class guard_judge {
     pid_t agent_pid = 0;  ///< the connected one; 0: there is none
     world_time agent = sim::world_never;
     world_time agent_reaches = sim::world_never;  ///< the workload, without the guard
+    std::uint64_t guards = 0;  ///< that there have been: the number of the present one
+    /// For what the kubelet starts: when it has to be dead after it has begun to run without a
+    /// lease. Nothing: it starts nothing.
+    std::optional<core::duration> stops_astray_within{};
+    bool may_run_on_standby = false;
+    std::uint64_t found_term = 0;  ///< under which it runs; 0: under none
   };
   /// Called again and again.
   void look(const ability& since);
@@ -107,6 +116,8 @@ class guard_judge {
   /// Sessions of agents that had opened the store before they met the guard. The guard takes over
   /// the one that it is told, also from an agent that ends before it hears of that.
   std::set<std::string> bound_sessions;
+  /// The kubelet has not started anything yet in the present term, as far as the guard has seen.
+  bool awaits_first_process = false;
 
  private:
   /// What one agent has asked for, and knows.
@@ -124,8 +135,10 @@ class guard_judge {
     world_time armed_at{};
   };
   [[nodiscard]] deadline in_force(std::uint64_t version);
+  [[nodiscard]] world_time answerable_from(const knowledge& of) const;
   void look_at_deadlines(const ability& since);
   void look_at_reports(const ability& since);
+  void look_for_strays(const ability& since);
   [[nodiscard]] const modelled_process* living_of(std::uint64_t version) const;
 
   world& world_;
@@ -142,6 +155,8 @@ class guard_judge {
   bool has_cause_ = false;                       ///< it may be ended before its deadline
   std::optional<core::time_point> kill_due_;     ///< it was told to end at its deadline; kill then
   world_time last_alive_{};                      ///< something of a workload
+  world_time found_term_over_at_{};
+  world_time last_stray_{};  ///< something that runs without a lease, and that a start waits for
 };
 
 }  // namespace tenure::shell

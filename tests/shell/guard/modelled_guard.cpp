@@ -132,13 +132,15 @@ modelled_guard::modelled_guard(guard_machine& on, launch_agent launches)
       pid_(on.processes.fork(modelled_processes::init).pid),
       tree_(on, pid_),
       sink_(*this),
+      found_(on.found ? std::make_unique<found_workload>(on, memory_->page, *on.found, log_)
+                      : nullptr),
       loop_({.host = *this,
              .page = memory_->page,
              .worker_page = memory_->worker,
              .socket = socket_,
              .agent = agent_,
              .acceptor = on.accepts_agents ? this : nullptr,
-             .workload = workload_,
+             .workload = found_ ? static_cast<guard::guarded_processes&>(*found_) : workload_,
              .log = log_},
             on.rules) {
   on_.guard_able_since = on_.in.now;
@@ -147,6 +149,10 @@ modelled_guard::modelled_guard(guard_machine& on, launch_agent launches)
   on_.processes.child_died = [this](pid_t parent) {
     if (parent == pid_) child_died();
   };
+  on_.processes.foreign_died = [this] { wake(); };
+  if (found_) {
+    found_->told = [this](std::uint64_t version, int signo) { told(version, signo); };
+  }
   tree_.wakes = [this] { wake(); };
   tree_.told = [this](std::uint64_t version, int signo) { told(version, signo); };
   wake();
@@ -206,6 +212,7 @@ void modelled_guard::wake() {
 bool modelled_guard::has_something() const {
   const auto& line = socket_.line();
   return waits_.only_look || !signals_.empty() || !knocks_.empty() || tree_.has_news() ||
+         (found_ && found_->has_news()) ||
          (line && (line->guard_can_read() || (waits_.room_to_send && line->guard_has_room()))) ||
          on_.now() >= timer_;
 }
@@ -228,6 +235,7 @@ void modelled_guard::turn() {
   bool goes_on = true;
   try {
     tree_.decided_at = on_.in.now;
+    if (found_) found_->decided_at = on_.in.now;
     sink_.new_turn();
     if (std::exchange(began_, true)) {
       loop_.act();
@@ -260,6 +268,7 @@ void modelled_guard::ends(int status) {
   on_.guard_able_since = sim::world_never;
   on_.referee.say(status == SIGKILL ? "the guard is killed" : "the guard ends");
   on_.referee.all_may_end("the guard is gone");
+  if (found_) found_->abandon();
   if (socket_.line()) socket_.line()->wakes_guard = nullptr;
   socket_.close();
   for (auto& one : std::exchange(knocks_, {})) one(nullptr);

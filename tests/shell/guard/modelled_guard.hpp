@@ -6,9 +6,11 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "guard/guard_loop.hpp"
 #include "guard/started_workload.hpp"
+#include "shell/guard/found_workload.hpp"
 #include "shell/guard/judge.hpp"
 #include "shell/guard/line.hpp"
 #include "shell/guard/processes.hpp"
@@ -28,8 +30,10 @@ struct guard_machine {
   core::duration preempted_for;  ///< at most, in the middle of a turn
   bool accepts_agents;           ///< over its socket; else it starts them
   std::uint64_t salt_of_log;     ///< when nobody reads the guard's log
-  bool quiet = false;            ///< nothing fails any more
-  std::uint64_t guards = 0;      ///< that have been started
+  /// Nothing: the guard starts its workload. Else the kubelet does (signal mode).
+  std::optional<guard::foreign_rules> found{};
+  bool quiet = false;        ///< nothing fails any more
+  std::uint64_t guards = 0;  ///< that have been started
   // What goes wrong at the worst of times, once: when an agent is about to move the deadline, and
   // when it has just ordered a start.
   std::function<void()> before_renewal{};
@@ -121,6 +125,8 @@ class modelled_guard final : public guard::guard_host,
   [[nodiscard]] bool was_told_to_end() const { return told_to_end_; }
   /// True while its turn is further down the stack.
   [[nodiscard]] bool in_a_turn() const { return in_turn_; }
+  /// Under which what the kubelet starts runs; 0: under none.
+  [[nodiscard]] std::uint64_t found_term() const { return found_ ? found_->term() : 0; }
   void child_died();
 
   // The kernel, as the loop sees it.
@@ -173,6 +179,7 @@ class modelled_guard final : public guard::guard_host,
   guard::started_workload workload_{tree_, agent_};
   unread_sink sink_;
   guard::guard_log log_{sink_};
+  std::unique_ptr<found_workload> found_;  ///< null: the guard starts `workload_`
   guard::guard_loop loop_;
 
   bool lives_ = true;

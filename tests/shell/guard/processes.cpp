@@ -16,6 +16,8 @@ modelled_process& modelled_processes::fork(pid_t parent) {
     child.mark = from->mark;
     child.version = from->version;
     child.ignores_term = from->ignores_term;
+    child.foreign = from->foreign;
+    child.known_to = from->known_to;
   }
   child.pid = pid;
   child.parent = parent;
@@ -87,8 +89,15 @@ void modelled_processes::dies_in(modelled_process& one, core::duration wait, int
 }
 
 bool modelled_processes::lives(std::uint64_t version) const {
-  return std::ranges::any_of(
-      all_, [&](const auto& one) { return one.second.alive() && one.second.version == version; });
+  const auto is_its = [&](const auto& one) {
+    return one.second.alive() && one.second.version == version;
+  };
+  return version == open_term || std::ranges::any_of(all_, is_its);
+}
+
+void modelled_processes::close_term() {
+  const std::uint64_t over = std::exchange(open_term, 0);
+  if (over != 0 && workload_ended && !lives(over)) workload_ended(over);
 }
 
 void modelled_processes::ends(pid_t pid, int status) {
@@ -98,8 +107,10 @@ void modelled_processes::ends(pid_t pid, int status) {
   one->status = status;
   if (one->of_agent && agent_died) agent_died(pid);
   if (one->version != 0 && workload_ended && !lives(one->version)) workload_ended(one->version);
+  if (one->foreign && foreign_died) foreign_died();
   const modelled_process* const above = find(subreaper);
-  const pid_t heir = above != nullptr && above->alive() && pid != subreaper ? subreaper : init;
+  const bool is_below_guard = above != nullptr && above->alive() && pid != subreaper;
+  const pid_t heir = is_below_guard && !one->foreign ? subreaper : init;
   for (modelled_process* const child : children_of(pid)) {
     child->parent = heir;
     if (child->dies_with_parent) signal(child->pid, SIGKILL);

@@ -20,6 +20,9 @@ struct modelled_process {
   std::string mark;               ///< "TENURE_RUN=..."; empty: its environment does not show it
   std::uint64_t version = 0;      ///< of the workload that it came out of; 0: of none
   bool of_agent = false;          ///< an agent
+  bool foreign = false;           ///< of a container that the kubelet starts
+  std::uint64_t known_to = 0;     ///< if so: the guard that has found it under `version`
+  world_time missed_at{};         ///< if so: a look of the guard has left it out then
   bool ignores_term = false;      ///< SIGTERM does nothing
   bool dies_with_parent = false;  ///< SIGKILL when its parent ends
   bool zombie = false;            ///< dead, and not reaped
@@ -33,7 +36,7 @@ struct modelled_process {
 
   [[nodiscard]] bool alive() const { return !zombie; }
   /// Nobody without a guard can tell that it came out of a workload.
-  [[nodiscard]] bool hidden() const { return version != 0 && mark.empty(); }
+  [[nodiscard]] bool hidden() const { return version != 0 && mark.empty() && !foreign; }
 };
 
 /// The processes of one machine, as far as signals, parents and groups go. A guard is the subreaper
@@ -52,6 +55,8 @@ class modelled_processes {
   std::function<void(pid_t, int signo)> agent_told;
   /// Called when nothing lives any more of the workload of this term.
   std::function<void(std::uint64_t version)> workload_ended;
+  /// Called when a process of a container that the kubelet starts has ended.
+  std::function<void()> foreign_died;
 
   modelled_process& fork(pid_t parent);
   [[nodiscard]] modelled_process* find(pid_t pid);
@@ -69,13 +74,17 @@ class modelled_processes {
   void reap(pid_t pid) { all_.erase(pid); }
   /// It hangs in the kernel, or does not any more.
   void set_hanging(pid_t pid, bool hangs);
+  /// Something of the workload of this term does, or may come.
+  [[nodiscard]] bool lives(std::uint64_t version) const;
+  /// What the kubelet starts from now on runs under no term.
+  void close_term();
 
-  pid_t subreaper = 0;                                           ///< of what belongs to no agent
+  pid_t subreaper = 0;          ///< of what belongs to no agent
+  std::uint64_t open_term = 0;  ///< the kubelet starts what runs under it; 0: none is
   core::duration stops_within = std::chrono::seconds(1);         ///< after SIGTERM
   core::duration killed_within = std::chrono::milliseconds(20);  ///< after SIGKILL
 
  private:
-  [[nodiscard]] bool lives(std::uint64_t version) const;
   void dies_in(modelled_process& one, core::duration wait, int status);
 
   world& world_;
