@@ -251,12 +251,12 @@ class Scene(unittest.TestCase):
 
     def active_and_standby(self, pods=2):
         """Waits for a holder, and for all other pods to be able to take over; the holder, and the others."""
-        active = self.becomes_active()
-        others = until(
-            lambda: (lambda found: found if len(found) == pods - 1 else None)(
-                [one for one in self.pods() if one != active and self.is_standby(one) and self.is_listed(one)]),
-            f"{pods - 1} pods are standbys", PATIENCE)
-        return active, others
+        def settled():
+            active = self.active()
+            others = [one for one in self.pods() if one != active and self.is_standby(one) and self.is_listed(one)]
+            # On a busy machine another one may have become active meanwhile.
+            return (active, others) if active and len(others) == pods - 1 and self.active() == active else None
+        return until(settled, f"one pod is active and {pods - 1} are standbys", PATIENCE)
 
     def delete(self, pod, *more):
         self.cluster.kubectl("delete", "pod", pod, "-n", self.space, *more, "--wait=false")
