@@ -25,8 +25,8 @@ void guard_hearing::look(core::duration waited) {
   const std::int64_t heard = page_.armed.load();
   const std::int64_t written = page_.kill_at.load();
   // What was acknowledged before may be later than what is asked, and answers nothing.
-  const bool is_newer = heard != heard_before_ && asked_ <= heard && heard < written;
-  const bool hears = heard == written || is_newer;
+  const bool is_answer = heard != heard_before_ || heard == asked_;
+  const bool hears = heard == written || (is_answer && asked_ <= heard && heard < written);
   if (!hears && waited != second_look_after) return look_in(second_look_after);
   if (!hears) {
     look_in(guard_hangs_after);

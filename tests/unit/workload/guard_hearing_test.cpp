@@ -69,6 +69,17 @@ TEST_F(GuardHearing, ALaterDeadlineThatWasAcknowledgedIsNoAnswerToAnEarlierOne) 
   EXPECT_EQ(told_, (std::vector<bool>{false, true}));
 }
 
+TEST_F(GuardHearing, AnAnswerMayComeBeforeItIsWaitedFor) {
+  page_.kill_at = 100;
+  guard_acknowledges();
+  subject_.await();
+  loop_.pass(guard_hangs_after - 1ms);
+  arms(200);
+  loop_.pass(1ms);
+  loop_.pass(second_look_after);
+  EXPECT_TRUE(told_.empty()) << "the second deadline was written just now";
+}
+
 TEST_F(GuardHearing, AnOldAnswerIsNoneAlthoughItLiesBetweenWhatIsAsked) {
   arms(200);
   guard_acknowledges();
