@@ -181,11 +181,14 @@ void campaigns::campaign(const attempt_ptr& a, const vacancy& of) {
   const lease_object* const before = of.lease ? &*of.lease : nullptr;
   const std::string name = slot_name(shared_.spec(a->which).name, of.slot);
   if (!may_write(a, name, before)) return;
+  // One that was deleted, and is made again within a second, must not look as it did before.
+  std::int64_t& acquired_ms = acquired_ms_[name];
+  acquired_ms = renewal_time(now_ms, acquired_ms);
   const spec_change spec{
       .holder = shared_.signature(),
       .duration_s = shared_.ttl_s(),
-      .acquired_ms = now_ms,
-      .renewed_ms = renewal_time(now_ms, before == nullptr ? 0 : before->renewed_ms),
+      .acquired_ms = acquired_ms,
+      .renewed_ms = renewal_time(acquired_ms, before == nullptr ? 0 : before->renewed_ms),
       .transitions = before == nullptr ? 0 : before->transitions + 1,
       .forget_preferred = true};
   note_change notes = notes_of_new_term();

@@ -64,6 +64,7 @@ class campaigns {
   /// By election: what the last write that was to take a slot relied on, if nobody has answered it.
   /// The version is that of the Lease; 0: there was none.
   std::map<std::size_t, std::pair<std::uint32_t, std::uint64_t>> in_doubt_;
+  std::map<std::string, std::int64_t> acquired_ms_;  ///< by Lease: what we have written last
 };
 
 }  // namespace tenure::stores::kubernetes

@@ -129,6 +129,21 @@ TEST_F(VirtualRenewals, HaveALaterSecondThanAllBeforeAlsoAfterARestore) {
   EXPECT_GT(second_of(), before);
 }
 
+/// The same program would count from when it has seen the first one.
+TEST_F(VirtualRenewals, ALeaseThatIsTakenAnewAfterItsDeletionLooksLikeAnother) {
+  auto a = join(settings("a", std::chrono::seconds(60)));
+  const auto second_of = [&] {
+    return api_.model().lease("db0")["spec"]["acquireTime"].get<std::string>().substr(0, 19);
+  };
+  ASSERT_EQ(acquire(*a), "granted");
+  const std::string before = second_of();
+  api_.model().remove("db0");
+  api_.show();
+  loop_.run();
+  ASSERT_EQ(acquire(*a), "granted");
+  EXPECT_GT(second_of(), before);
+}
+
 /// A webhook may take longer than a renewal has, and the caller counts all as unknown at its
 /// deadline.
 TEST_F(VirtualRenewals, AreAnsweredInTimeThoughOneOfTheTermsIsNot) {
