@@ -282,9 +282,10 @@ void guard_link::impl::write(core::version of, const guard::guard_page::deadline
 void guard_link::impl::on_killed() {
   if (state == work::running) {
     buried = version;
-    // A guard that hangs must not take what comes meanwhile for the workload of this term.
-    const bool may_mistake = !gone && left.comes_by_itself();
-    if (may_mistake) write(version, {.stop_at = loop.now(), .kill_at = loop.now()});
+    // A guard that hangs must not take what comes until the deadline for this term's workload.
+    const core::time_point now = loop.now();
+    const bool may_mistake = !gone && left.comes_by_itself() && now < kill_at;
+    if (may_mistake) write(version, {.stop_at = now, .kill_at = now});
   }
   on_exited(workload_exited{.status = SIGKILL});
 }
