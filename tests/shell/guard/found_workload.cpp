@@ -72,16 +72,9 @@ bool modelled_finder::has_deaths() const {
 }
 
 tenure::process::survivors modelled_finder::living() const {
-  tenure::process::survivors out;
-  for (const pid_t pid : found_) {
-    const modelled_process* const one = on_.processes.find(pid);
-    if (one == nullptr || !one->alive()) continue;
-    ++out.left;
-    if (one->hangs) ++out.stuck;
-    if (out.left == 1 || one->hangs) out.pid = pid;
-    out.state = one->hangs ? 'D' : 'S';
-  }
-  return out;
+  std::vector<modelled_process*> found;
+  for (const pid_t pid : found_) found.push_back(on_.processes.find(pid));
+  return modelled_processes::living(found);
 }
 
 // --- the workload ----------------------------------------------------------------------------

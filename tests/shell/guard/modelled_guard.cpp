@@ -113,15 +113,7 @@ void modelled_tree::signal_group(int signo, pid_t) {
 }
 
 tenure::process::survivors modelled_tree::living(pid_t agent) {
-  tenure::process::survivors out;
-  for (const modelled_process* const one : on_.processes.descendants_of(guard_, agent)) {
-    if (!one->alive()) continue;
-    ++out.left;
-    if (one->hangs) ++out.stuck;
-    if (out.left == 1 || one->hangs) out.pid = one->pid;
-    out.state = one->hangs ? 'D' : 'S';
-  }
-  return out;
+  return modelled_processes::living(on_.processes.descendants_of(guard_, agent));
 }
 
 // --- the process -----------------------------------------------------------------------------

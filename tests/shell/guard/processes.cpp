@@ -95,6 +95,18 @@ bool modelled_processes::lives(std::uint64_t version) const {
   return version == open_term || std::ranges::any_of(all_, is_its);
 }
 
+tenure::process::survivors modelled_processes::living(const std::vector<modelled_process*>& among) {
+  tenure::process::survivors out;
+  for (const modelled_process* const one : among) {
+    if (one == nullptr || !one->alive()) continue;
+    ++out.left;
+    if (one->hangs) ++out.stuck;
+    if (out.left == 1 || one->hangs) out.pid = one->pid;
+    out.state = one->hangs ? 'D' : 'S';
+  }
+  return out;
+}
+
 void modelled_processes::close_term() {
   const std::uint64_t over = std::exchange(open_term, 0);
   if (over != 0 && workload_ended && !lives(over)) workload_ended(over);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "process/survivors.hpp"
 #include "shell/world.hpp"
 
 namespace tenure::shell {
@@ -83,6 +84,10 @@ class modelled_processes {
   std::uint64_t open_term = 0;  ///< the kubelet starts what runs under it; 0: none is
   core::duration stops_within = std::chrono::seconds(1);         ///< after SIGTERM
   core::duration killed_within = std::chrono::milliseconds(20);  ///< after SIGKILL
+
+  /// What of these lives, as a guard reports it. Null: it is gone.
+  [[nodiscard]] static tenure::process::survivors living(
+      const std::vector<modelled_process*>& among);
 
  private:
   void dies_in(modelled_process& one, core::duration wait, int status);
