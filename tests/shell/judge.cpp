@@ -444,8 +444,10 @@ void judge::starts(std::size_t pod, const std::string& which, std::uint64_t vers
   const bool goes_on = version == highest.version && pod == highest.pod;
   // A guard that stood still meanwhile.
   const bool is_asked_before = one->is_back && asked_at < one->placed_at;
+  // A restore has given the key back to a member whose agent and guard began since the larger one.
+  const bool knows_none_larger = one->is_back && seen_[{pod, which}].largest() <= version;
   if (slots_of(which) == 1 && version <= highest.version && !goes_on && is_of_present &&
-      !is_asked_before) {
+      !is_asked_before && !knows_none_larger) {
     broke(rule::version_not_larger, who + " after version " + std::to_string(highest.version));
   }
   // What was taken away goes on for a moment.

@@ -254,6 +254,10 @@ class judge final : public store_witness {
     std::uint64_t of_others = 0;
     bool has_watched = false;
     std::int64_t accepted_unix_ms = 0;
+
+    [[nodiscard]] std::uint64_t largest() const {
+      return std::max({granted, known_to_guard, of_others});
+    }
   };
   struct delay {
     world_time since{};

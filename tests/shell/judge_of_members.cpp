@@ -33,7 +33,7 @@ void judge::enters(std::size_t pod, const std::string& which, std::uint64_t vers
   if (const char* const why = dispute_of(shown)) {
     broke(rule::entered_disputed_term, who + ": " + why);
   }
-  const std::uint64_t most = std::max({seen.granted, seen.known_to_guard, seen.of_others});
+  const std::uint64_t most = seen.largest();
   if (version <= most) {
     broke(rule::version_below_seen, who + " after " + std::to_string(most));
   }
