@@ -160,16 +160,24 @@ void watcher::connect(place at) {
   list(at, true, [this, at](bool) { all_[at]->stream = open_stream(at); });
 }
 
+/// A list is read through the quorum of etcd, so it is never older than what was known when it was
+/// asked for. If it is, etcd was restored after the list that the watch goes on from: that watch
+/// shows nothing until the versions have caught up.
 void watcher::list(place at, bool missed, std::move_only_function<void(bool is_new)> then) {
-  cluster_.call(
-      {.path = path_, .query = all_[at]->what.selector}, loop_.now() + connect_patience,
-      current(at, [this, at, missed, then = std::move(then)](const reply_or_failure& what) mutable {
-        if (!what) return fail(at, what.error());
-        const auto all = parse_list(what->body);
-        if (!all) return fail(at, {.why = cluster_.present() + ": " + all.error().why});
-        const bool is_new = show(at, *all, what->date_ms, missed);
-        then(is_new);
-      }));
+  const std::uint64_t oldest = missed ? 0 : all_[at]->version;
+  cluster_.call({.path = path_, .query = all_[at]->what.selector}, loop_.now() + connect_patience,
+                current(at, [this, at, missed, oldest,
+                             then = std::move(then)](const reply_or_failure& what) mutable {
+                  if (!what) return fail(at, what.error());
+                  const auto all = parse_list(what->body);
+                  if (!all) return fail(at, {.why = cluster_.present() + ": " + all.error().why});
+                  if (all->resource_version < oldest) {
+                    return fail(at, {.why = cluster_.present() +
+                                            " shows an earlier state than before: its etcd was "
+                                            "restored from a backup"});
+                  }
+                  then(show(at, *all, what->date_ms, missed));
+                }));
 }
 
 /// Shows a list to the mirrors; true if they have learned something.

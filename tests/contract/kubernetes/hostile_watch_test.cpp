@@ -391,5 +391,22 @@ TEST_F(HostileKubernetesWatch, AfterARestoreTheOlderStateIsShown) {
   EXPECT_LE(seen->seen.back().as_of, core::version{2});
 }
 
+/// A watch that begins after a restore with a version from before it shows nothing, for as long as
+/// versions have not caught up: an API server ends it for nothing.
+TEST_F(HostileKubernetesWatch, ThatGoesOnFromBeforeARestoreIsNoticedByTheList) {
+  hold_as_another();
+  fake_.on("watch", [](peer& to, const std::string&) {
+    fake_kubernetes::begin_watch(to);
+    to.closed();
+  });
+  auto a = join(settings("a", 1, std::chrono::seconds(1)));
+  const auto seen = a->watch();
+  ASSERT_TRUE(loop_.run_until([&] { return seen->shows(std::not_fn(nobody)); }));
+  fake_.on("list", R"({"kind":"LeaseList","apiVersion":"coordination.k8s.io/v1",)"
+                   R"("metadata":{"resourceVersion":"2"},"items":[]})");
+  EXPECT_TRUE(eventually(loop_, [&] { return seen->shows(nobody); }));
+  EXPECT_LE(seen->seen.back().as_of, core::version{2});
+}
+
 }  // namespace
 }  // namespace tenure::tests
