@@ -37,11 +37,40 @@ struct scene {
   Model servers;
 };
 
+bool is_watch(const std::string& target) {
+  return target.contains("watch=true");
+}
+
+/// The events of a watch, as one document.
+std::string events_in(const std::string& body) {
+  std::istringstream lines(body);
+  std::string out;
+  for (std::string one; std::getline(lines, one);) out += (out.empty() ? "" : ",") + one;
+  return "[" + out + "]";
+}
+
+/// What a watch shows until the server ends it.
+answer watched(shell::world& in, shell::modelled_cluster& servers, const std::string& target) {
+  answer out;
+  bool is_over = false;
+  const auto one = servers.make_stream();
+  one->head = [&](const http::reply_head& head) { out.status = static_cast<int>(head.status); };
+  one->data = [&](const std::string& text) { out.body += text; };
+  one->end = [&] { is_over = one->closed = true; };
+  one->reset = one->end;
+  servers.open(0, one, {.method = "GET", .target = target});
+  for (int i = 0; i < 1000 && !is_over; ++i) in.run_until(in.now + 10ms);
+  one->closed = true;
+  out.body = events_in(out.body);
+  return out;
+}
+
 template <class Model, class Witness = no_witness, class... Which>
 asker model(Which... which) {
   const auto of = std::make_shared<scene<Model, Witness, Which...>>(which...);
   of->in.run_until(of->in.now + 10s);  // they have a leader then
   return [of](const std::string& method, const std::string& target, const std::string& body) {
+    if (is_watch(target)) return watched(of->in, of->servers, target);
     const auto out = std::make_shared<answer>();
     of->servers.handle(0, {.method = method, .target = target, .body = body},
                        [out](std::expected<http::client_reply, http::client_error> said) {
@@ -96,7 +125,8 @@ asker kubernetes_server(const servers::server_release& release) {
     const servers::secure_answer said =
         of->call(method, target, body,
                  method == "PATCH" ? servers::json_patch : servers::kubernetes_request{});
-    return answer{.status = said.status, .body = said.body};
+    return answer{.status = said.status,
+                  .body = is_watch(target) ? events_in(said.body) : said.body};
   };
 }
 
