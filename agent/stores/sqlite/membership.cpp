@@ -98,7 +98,7 @@ std::string members_directory(const std::string& path) {
 }
 
 membership::membership(const std::string& path, times by)
-    : directory_(members_directory(path)), by_(std::move(by)) {
+    : path_(path), directory_(members_directory(path)), by_(std::move(by)) {
   page_.boot_id = by_.boot_id;
 }
 
@@ -198,12 +198,19 @@ bool membership::write() {
   return true;
 }
 
+/// True if the lease file that is in place knows all that this record does.
+bool membership::is_in_the_lease_file(const member_record& known) const {
+  if (known.newest == core::no_version) return true;
+  return known.file != file_identity{} && known.file == identify(path_);
+}
+
 void membership::leave() {
   page_.identity.clear();
   if (own_.empty()) return;
   const std::string name = std::exchange(own_, "");
   const auto directory = base::open_own_directory(directory_);
-  if (directory && mine_.value().until <= by_.clock()) {
+  const member_record& known = mine_.value();
+  if (directory && known.until <= by_.clock() && is_in_the_lease_file(known)) {
     ::unlinkat(directory->get(), name.c_str(), 0);
   }
   if (directory) ::unlinkat(directory->get(), words_beside(name).c_str(), 0);
@@ -251,6 +258,7 @@ std::vector<membership::entry> membership::others() const {
 }
 
 void membership::forget_dead(const std::vector<entry>& others) {
+  if (own_.empty()) return;
   // A member that has seen a newer transaction than we have is evidence of an older copy.
   const auto over = [this](const entry& one) {
     const member_record& mine = mine_.value();

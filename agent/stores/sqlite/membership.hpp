@@ -66,7 +66,9 @@ class membership {
   /// the write fails; true also if the directory cannot be used at all, which `prepare` reports.
   bool write();
 
-  /// Removes us from the lists. The file stays while somebody may still hold by our leases.
+  /// Removes us from the lists. The file stays while somebody may still hold by our leases, or if
+  /// the lease file that we know was deleted or replaced: then nothing else may know what was
+  /// granted.
   void leave();
 
   struct entry {
@@ -81,8 +83,8 @@ class membership {
   [[nodiscard]] std::vector<entry> others() const;
 
   /// Deletes those of `others` whose members are dead and whose leases are over, once our file says
-  /// what they know. Call after a transaction: until then, we do not know whether the lease file is
-  /// usable as it is.
+  /// what they know; while we have none, nothing is deleted. Call after a transaction: until then,
+  /// we do not know whether the lease file is usable as it is.
   void forget_dead(const std::vector<entry>& others);
 
   /// Our page, even if it could not be written.
@@ -105,7 +107,9 @@ class membership {
   bool make_file();
   void write_words();
   [[nodiscard]] bool is_deleted() const;
+  [[nodiscard]] bool is_in_the_lease_file(const member_record& known) const;
 
+  std::string path_;  ///< of the lease file
   std::string directory_;
   times by_;
   member_page page_;  ///< without an identity: `appear` was not called yet

@@ -330,6 +330,32 @@ TEST_F(FileHistory, WhatTheDeadKnewIsNotForgottenBeforeItIsWrittenDown) {
   EXPECT_EQ(member_names().size(), 1u) << "that of c";
 }
 
+/// An agent may find the file replaced while it opens it, and end.
+TEST_F(FileHistory, WhatTheDeadKnewIsNotForgottenByOneThatHasNoFileOfItsOwn) {
+  auto a = join("a");
+  const grant last = hold(*a);
+  a.reset();
+  now_ += 11s;
+  delete_all();
+  {
+    ASSERT_TRUE(prepare(path_));
+    const auto clock = [this] { return now_; };
+    membership beside(path_, {.boot_id = "this boot", .clock = clock});
+    const member b{.identity = "b",
+                   .session = "session of b",
+                   .boot_id = "this boot",
+                   .ttl = 10s,
+                   .clock = clock};
+    const auto opened = lease_table::open(path_, b, beside, {tests::soon(), nullptr});
+    EXPECT_TRUE(opened) << opened.error();
+  }
+  delete_all();
+  auto c = join("c");
+  EXPECT_GT(hold(*c).version, last.version);
+  read(*c);
+  EXPECT_EQ(member_names().size(), 1u) << "that of c";
+}
+
 TEST_F(FileHistory, ReleasedLeaseIsNotWaitedFor) {
   auto a = join("a", {.elections = 2});
   const grant first = hold(*a);

@@ -71,6 +71,22 @@ TEST_F(SqliteReplaced, TermOfADeletedFileIsRevokedAndVersionsGoOnAboveIt) {
   EXPECT_FALSE(second.released_cleanly);
 }
 
+TEST_F(SqliteReplaced, VersionsGoOnThoughTheLastMemberLeavesWithoutTheFile) {
+  auto a = join("a", path_);
+  const grant first = a->hold(0, 100);
+  ASSERT_TRUE(std::holds_alternative<stores::released>(a->release(0, first.version)));
+  delete_all();
+  a.reset();
+  auto b = join("b", path_);
+  const grant second = b->hold();
+  EXPECT_GT(second.version, first.version);
+  EXPECT_FALSE(second.released_cleanly);
+  b->read();
+  ASSERT_TRUE(std::holds_alternative<stores::released>(b->release(0, second.version)));
+  b.reset();
+  EXPECT_FALSE(std::filesystem::exists(path_ + "-members")) << "the new file knows all";
+}
+
 TEST_F(SqliteReplaced, HolderIsToldByItsWatchWithoutAskingForAnything) {
   auto a = join("a", path_);
   const auto watched = a->watch();
