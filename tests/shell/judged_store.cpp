@@ -47,7 +47,7 @@ class judged_store final : public stores::forwarding_store {
                       to_.hears();
                       const bool is_late = now() >= deadline;
                       done(std::move(what));
-                      to_.believes(is_late ? std::optional(version) : std::nullopt);
+                      to_.believes(is_late ? std::optional(version) : std::nullopt, which);
                     });
   }
 
@@ -76,7 +76,7 @@ class judged_store final : public stores::forwarding_store {
           }
           to_.hears();
           done(std::move(what));
-          to_.believes(std::nullopt);
+          to_.believes(std::nullopt, std::nullopt);
         });
   }
 

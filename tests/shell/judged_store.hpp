@@ -25,8 +25,10 @@ struct heard_of_store {
   /// Called before the agent hears of a grant or a renewal.
   std::function<void()> hears;
   /// Called when it has heard of that. `late`: the version of a grant whose request had run out of
-  /// time.
-  std::function<void(std::optional<std::uint64_t> late)> believes;
+  /// time; `granted`: the election that was asked for, if it was not a renewal.
+  std::function<void(std::optional<std::uint64_t> late,
+                     std::optional<core::election_index> granted)>
+      believes;
 };
 
 /// The same store; the judge hears of each answer before the agent does.

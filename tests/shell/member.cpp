@@ -87,7 +87,7 @@ member::member(stage& s, const pod_machine& on, std::uint32_t incarnation,
       heard_{.shown = std::vector<std::optional<std::vector<std::uint64_t>>>(s.elections.size()),
              .campaigns = [this](core::election_index which) { judge_campaign(which); },
              .hears = [this] { note_terms(); },
-             .believes = [this](std::optional<std::uint64_t> late) { judge_beliefs(late); }},
+             .believes = [this](auto late, auto granted) { judge_beliefs(late, granted); }},
       guarded_(owned.guarded),
       log_(log::log_form::logfmt,
            trace || !s.password_file.empty() ? log::log_level::info : log::log_level::error,
@@ -204,7 +204,8 @@ void member::note_terms() {
 }
 
 /// What the elections have made of what the store has said.
-void member::judge_beliefs(std::optional<std::uint64_t> late) {
+void member::judge_beliefs(std::optional<std::uint64_t> late,
+                           std::optional<core::election_index> granted) {
   for (std::size_t e = 0; e < stage_.elections.size(); ++e) {
     const core::lease* const one = term_of(e);
     if (one == nullptr) continue;
@@ -214,7 +215,9 @@ void member::judge_beliefs(std::optional<std::uint64_t> late) {
     // The answer to an older try changes nothing of a term that the answer to a newer one began.
     const bool is_new = std::ranges::find(present_, version) == present_.end();
     if (late == version && is_new) stage_.referee.broke(rule::believed_late_grant, who);
-    if (std::ranges::find(overdue_, version) != overdue_.end()) {
+    // A grant is no news for other terms; those of an agent that stood still end by their timers.
+    const bool is_answered = !granted || core::place(*granted) == e;
+    if (is_answered && std::ranges::find(overdue_, version) != overdue_.end()) {
       stage_.referee.broke(rule::believed_late_reply, who);
     }
     stage_.referee.enters(on_.number, stage_.elections[e], version);

@@ -79,7 +79,8 @@ class member {
   [[nodiscard]] const core::lease* term_of(std::size_t election) const;
   void judge_campaign(core::election_index which);
   void note_terms();
-  void judge_beliefs(std::optional<std::uint64_t> late);
+  void judge_beliefs(std::optional<std::uint64_t> late,
+                     std::optional<core::election_index> granted);
   void judge_line(const std::string& line);
 
   stage& stage_;
