@@ -109,7 +109,7 @@ class membership {
   [[nodiscard]] bool is_deleted() const;
   [[nodiscard]] bool is_in_the_lease_file(const member_record& known) const;
 
-  std::string path_;  ///< of the lease file
+  std::string path_;  ///< the lease file's
   std::string directory_;
   times by_;
   member_page page_;  ///< without an identity: `appear` was not called yet

@@ -239,14 +239,19 @@ class EtcdLateAnswer : public HostileEtcd {
   static void say_nothing(peer& to, const std::string&) { to.closed(); }
 
   void end_leases() {
-    fake_.on("/v3/lease/keepalive", [](peer& to, const std::string& request) {
+    fake_.on("/v3/lease/keepalive", [over = have_ended_](peer& to, const std::string& request) {
       to.reply(R"({"result":{)" + header() + R"(,"ID":")" + field_of(request, "ID") + "\"}}");
+      to.delivered();
+      *over = true;
     });
   }
   void delete_keys() {
     fake_.on("/v3/kv/txn",
              "{" + header("7") + R"(,"succeeded":true,"responses":[{"response_range":{}}]})");
   }
+
+  /// What says that the leases are gone was delivered.
+  std::shared_ptr<std::atomic<bool>> have_ended_ = std::make_shared<std::atomic<bool>>(false);
 };
 
 /// An answer before the deadline: the caller counts all as unknown then.
@@ -262,8 +267,8 @@ TEST_F(EtcdLateAnswer, ALeaseThatIsGoneIsToldAlthoughTheLookFails) {
   auto a = open_fake();
   const stores::grant held = a->hold();
   end_leases();
-  fake_.on("/v3/kv/txn", [this](peer& to, const std::string& request) {
-    while (fake_.count("/v3/lease/keepalive") == 0) {
+  fake_.on("/v3/kv/txn", [over = have_ended_](peer& to, const std::string& request) {
+    while (!*over) {
       if (to.closed_within(std::chrono::milliseconds(1))) return;
     }
     status("503 Down", "no")(to, request);

@@ -66,10 +66,12 @@ TEST_P(EtcdOperator, DeletedKeyIsLostAsRevokedAndAsTakenOverOnceAnotherHolds) {
   auto a = join_as("a");
   auto b = join_as("b");
   const stores::grant held = a->hold();
+  const auto seen = a->watch();
   etcd_operator(*etcd_).erase(key_of(held));
   EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "lost: revoked");
   const stores::grant next = b->hold();
   EXPECT_FALSE(next.released_cleanly) << "what a runs may run still";
+  ASSERT_TRUE(loop_.run_until([&] { return seen->shows(held_by("b")); }));
   EXPECT_EQ(words(renew(*a, held.version, renewal_time)), "lost: taken_over");
 }
 

@@ -171,7 +171,7 @@ with tempfile.TemporaryDirectory() as place:
                 (host.at / "keepalived.conf").write_text(settings.replace("/usr/bin/tenure", str(program)))
                 host.start(*furnished, programs / "keepalived", "--dont-fork", "--log-console", "--log-detail", "--use-file",
                            host.at / "keepalived.conf", "--pid", host.at / "k.pid", "--vrrp_pid", host.at / "v.pid",
-                           "--checkers_pid", host.at / "c.pid", LD_LIBRARY_PATH=LIBRARIES)
+                           "--checkers_pid", host.at / "c.pid", "--bfd_pid", host.at / "b.pid", LD_LIBRARY_PATH=LIBRARIES)
         first = member(one)
         until(lambda: answers(client, address) == "db-1", "clients reach db-1")
         second = member(two)
