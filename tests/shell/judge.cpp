@@ -119,10 +119,12 @@ void judge::erased(const std::string& key, std::uint64_t create_revision, erased
   const bool holds_it = pod && of(*pod, one.which, create_revision) == &one &&
                         is_in(*pod, one.which, create_revision);
   // What was taken away goes on for a moment, even if a restore brings its key back. So does who
-  // asks an agent that hears last of the taking away, and gives back what is there again.
+  // asks an agent that hears last of the taking away, and gives back what is there again: after a
+  // restore, or since another number of slots did not count it for a moment.
   const bool is_given_back = !has_guards_ && !holds_it && !one.clean;
-  const bool was_interrupted =
-      (one.is_back && (one.started_at < one.placed_at || is_given_back)) || is_put_behind(one);
+  const bool was_interrupted = (one.is_back && one.started_at < one.placed_at) ||
+                               (is_given_back && (one.is_back || one.told_over)) ||
+                               is_put_behind(one);
   const bool left_alone = one.granted_to && is_left_alone(*one.granted_to);
   if (one.alive && !was_interrupted && !left_alone) {
     broke(rule::released_in_use, "the workload of version " + version + " runs");
