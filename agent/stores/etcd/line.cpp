@@ -40,7 +40,10 @@ void line::want(core::election_index which, bool in_line) {
 
 void line::live() {
   // After a restore revisions are others.
-  for (place& one : places_) one.written = 0;
+  for (place& one : places_) {
+    one.written = 0;
+    one.refused.reset();
+  }
   if (std::exchange(watch_is_behind_, false) && session_.with.notes) {
     session_.with.notes({.is_trouble = false, .text = "the watch of etcd is complete again"});
   }
@@ -142,18 +145,22 @@ void line::request(core::election_index which, const transaction& what) {
   places_[core::place(which)].is_busy = true;
   session_.endpoints.call(
       transaction_path, transaction_request(what), session_.loop.now() + place_patience,
-      session_.guarded([this, which, lease = lease_](const reply_or_failure& reply) {
-        place& one = places_[core::place(which)];
-        one.is_busy = false;
-        if (!reply && reply.error().meaning == error_meaning::lease_gone && lease == lease_) {
-          lease_ = 0;
-        }
-        // The watch shows what was done; what was not is tried again later.
-        const auto done = reply ? parse_transaction(reply->body) : std::unexpected(malformed{});
-        if (done && done->succeeded) one.written = done->header.revision;
-        if (one.has_news) settle(which);
-        changed_(which);
-      }));
+      session_.guarded(
+          [this, which, lease = lease_, on = state_of(which)](const reply_or_failure& reply) {
+            place& one = places_[core::place(which)];
+            one.is_busy = false;
+            one.answered_at = session_.loop.now();
+            one.refused.reset();
+            if (!reply && reply.error().meaning == error_meaning::lease_gone && lease == lease_) {
+              lease_ = 0;
+            }
+            // The watch shows what was done; what was not is tried again later.
+            const auto done = reply ? parse_transaction(reply->body) : std::unexpected(malformed{});
+            if (done && done->succeeded) one.written = done->header.revision;
+            if (done && !done->succeeded) one.refused = on;
+            if (one.has_news) settle(which);
+            changed_(which);
+          }));
 }
 
 /// A keepalive, and at the same time a look at the line of each place: together they are what a
@@ -227,21 +234,52 @@ void line::compare(std::vector<core::election_index> places, std::uint64_t revis
     later();
     const auto behind = std::ranges::find_if(places, is_shown);
     if (lease != lease_ || behind == places.end() || !session_.connection.live()) return;
-    if (!std::exchange(watch_is_behind_, true) && session_.with.notes) {
-      session_.with.notes({.text = "the watch of etcd at " + session_.endpoints.present() +
-                                   " has lost a change of the election \"" +
-                                   session_.spec(*behind).name +
-                                   "\", which a read shows: opening it anew; is there a proxy that "
-                                   "drops parts of a reply?"});
-    }
-    session_.connection.connect();
+    open_anew(*behind);
   });
+}
+
+auto line::state_of(core::election_index which) const -> line_state {
+  const mirror& m = session_.seen(which);
+  return {.first = m.contenders().empty() ? 0 : m.contenders().front().create_revision,
+          .newest = m.newest(),
+          .agreed = m.basis_now().agreed};
+}
+
+/// True if the watch does not show what the answer to our last request there has told: what it has
+/// written, or that it relied on what is not so.
+bool line::is_behind(core::election_index which) const {
+  const place& one = places_[core::place(which)];
+  if (one.is_busy || session_.loop.now() < core::later(one.answered_at, event_patience)) {
+    return false;
+  }
+  return session_.seen(which).revision() < one.written ||
+         (one.refused && *one.refused == state_of(which));
+}
+
+void line::open_anew(core::election_index behind) {
+  if (!std::exchange(watch_is_behind_, true) && session_.with.notes) {
+    session_.with.notes(
+        {.text = "the watch of etcd at " + session_.endpoints.present() +
+                 " has lost a change of the election \"" + session_.spec(behind).name +
+                 "\", which an answer shows: opening it anew; is there a proxy that "
+                 "drops parts of a reply?"});
+  }
+  session_.connection.connect();
 }
 
 void line::later() {
   const bool is_idle = lease_ == 0 && std::ranges::none_of(places_, &place::is_wanted);
   if (is_idle) return timer_.cancel();
   timer_.after(session_.with.ttl / renewals_in_a_life, [this] {
+    const auto elections =
+        std::views::iota(std::uint32_t{0}, static_cast<std::uint32_t>(places_.size())) |
+        std::views::transform([](std::uint32_t i) { return core::election_index{i}; });
+    const auto behind =
+        std::ranges::find_if(elections, [this](core::election_index i) { return is_behind(i); });
+    if (behind != elections.end() && session_.connection.live()) {
+      later();
+      return open_anew(*behind);
+    }
     settle_all();
     renew();
   });

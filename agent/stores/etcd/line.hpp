@@ -59,12 +59,22 @@ class line {
   void close();
 
  private:
+  /// What a request for a place relies on.
+  struct line_state {
+    std::uint64_t first = 0;   ///< create_revision of who is ahead
+    std::uint64_t newest = 0;  ///< the same of who came last
+    std::uint64_t agreed = 0;  ///< revision of the number of slots
+
+    friend bool operator==(const line_state&, const line_state&) = default;
+  };
   struct place {
     bool is_wanted = false;
-    std::int64_t lease = 0;     ///< with which it was written, and has not become a term
-    bool is_busy = false;       ///< it is being written or deleted
-    bool has_news = false;      ///< something has changed meanwhile
-    std::uint64_t written = 0;  ///< the revision that the last request has led to
+    std::int64_t lease = 0;               ///< with which it was written, and has not become a term
+    bool is_busy = false;                 ///< it is being written or deleted
+    bool has_news = false;                ///< something has changed meanwhile
+    std::uint64_t written = 0;            ///< the revision that the last request has led to
+    core::time_point answered_at{};       ///< when the last request was
+    std::optional<line_state> refused{};  ///< what etcd has said is not so
   };
 
   /// A renewal of the places' lease.
@@ -86,6 +96,9 @@ class line {
   void renew();
   void ended(const round& what);
   void compare(std::vector<core::election_index> places, std::uint64_t revision);
+  [[nodiscard]] line_state state_of(core::election_index which) const;
+  [[nodiscard]] bool is_behind(core::election_index which) const;
+  void open_anew(core::election_index behind);
   void later();
 
   session& session_;

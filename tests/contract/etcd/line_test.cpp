@@ -258,5 +258,23 @@ TEST_P(EtcdLineBehindANetwork, ATermWhoseEventTheWatchHasLostIsFoundByALook) {
                                           testing::HasSubstr("complete again")));
 }
 
+/// The event of the place itself is lost as well.
+TEST_P(EtcdLineBehindANetwork, AWatchThatLosesThePlaceAndItsTermIsFoundOut) {
+  stores::setup with = announced(settings("b", {near_->endpoint()}, std::chrono::seconds(9)));
+  auto b = join(with);
+  auto a = join(settings("a", {etcd_->endpoint()}));
+  const auto by_b = b->watch();
+  const stores::grant old = a->hold();
+  ASSERT_TRUE(loop_.run_until([&] { return by_b->shows(held_by("a")); }));
+  near_->lose_pieces(R"("events")");
+  (*b)->stand_in_line(first, true);
+  ASSERT_TRUE(eventually([&] { return etcd_operator(*etcd_).keys("db0/").size() == 2; }));
+  a->release(old.version, {.clean = true});
+  ASSERT_TRUE(eventually([&] { return near_->lost_pieces() >= 2; }));
+  near_->heal();
+  EXPECT_TRUE(loop_.run_until([&] { return by_b->shows(held_by("b")) || by_b->shows(nobody); }));
+  EXPECT_GT(b->hold().version, old.version);
+}
+
 }  // namespace
 }  // namespace tenure::tests
