@@ -271,14 +271,11 @@ void line::later() {
   const bool is_idle = lease_ == 0 && std::ranges::none_of(places_, &place::is_wanted);
   if (is_idle) return timer_.cancel();
   timer_.after(session_.with.ttl / renewals_in_a_life, [this] {
-    const auto elections =
-        std::views::iota(std::uint32_t{0}, static_cast<std::uint32_t>(places_.size())) |
-        std::views::transform([](std::uint32_t i) { return core::election_index{i}; });
-    const auto behind =
-        std::ranges::find_if(elections, [this](core::election_index i) { return is_behind(i); });
-    if (behind != elections.end() && session_.connection.live()) {
+    for (std::uint32_t i = 0; session_.connection.live() && i < places_.size(); ++i) {
+      const core::election_index one{i};
+      if (!is_behind(one)) continue;
       later();
-      return open_anew(*behind);
+      return open_anew(one);
     }
     settle_all();
     renew();
