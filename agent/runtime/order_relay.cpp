@@ -116,14 +116,14 @@ void order_relay::seen(core::election_index which, const std::vector<core::left_
     const auto known = ours.find(one.id);
     if (known == ours.end()) {
       if (!one.reply) take(which, one);
-    } else if (one.reply) {
-      known->second->shows_yes = one.reply->accepted;
-      obey_if_ours(which, *known->second);
+    } else if (one.reply && one.reply->accepted) {
+      obey(which, known->second);
     }
   }
 }
 
-/// Answers first: only the member whose answer the store has accepted obeys.
+/// Answers first, and obeys when the store is known to have accepted a yes, by what comes first:
+/// the reply to the request or the watch, which has told the client as well.
 void order_relay::take(core::election_index which, const core::left_order& what) {
   const auto it = std::make_shared<taken>(taken{.what = what});
   taken_[which].emplace(what.id, it);
@@ -131,23 +131,15 @@ void order_relay::take(core::election_index which, const core::left_order& what)
   store_->answer_order(which, what.id, reply, loop_.now() + lasts_,
                        [this, which, it, reply](const stores::order_outcome& answered) {
                          if (store_ == nullptr) return;
-                         if (const auto* written = std::get_if<stores::order_written>(&answered)) {
-                           if (written->done && reply.accepted) carry_out_(which, it->what);
-                           return;
-                         }
-                         // The order may be gone by now, and have been shown as accepted before.
-                         it->in_doubt = true;
-                         obey_if_ours(which, *it);
+                         const auto* written = std::get_if<stores::order_written>(&answered);
+                         if (written != nullptr && written->done && reply.accepted) obey(which, it);
                        });
 }
 
-/// The store has not told us whether our answer counts; the watch shows it.
-void order_relay::obey_if_ours(core::election_index which, taken& one) {
-  if (!one.in_doubt || !one.shows_yes) return;
-  one.in_doubt = false;
-  // Obeying may lead to another look at the watch.
-  const core::left_order what = one.what;
-  carry_out_(which, what);
+/// Once. Obeying may lead to another look at the watch, after which nobody else has `one`.
+void order_relay::obey(core::election_index which, taken_ptr one) {
+  if (std::exchange(one->obeyed, true)) return;
+  carry_out_(which, one->what);
 }
 
 void order_relay::close() {

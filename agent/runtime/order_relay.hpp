@@ -58,13 +58,12 @@ class order_relay {
   /// An order for us that was answered, or is about to be.
   struct taken {
     core::left_order what;
-    bool in_doubt = false;   ///< it is unknown whether the store has our answer
-    bool shows_yes = false;  ///< the watch has shown that it was accepted
+    bool obeyed = false;
   };
   using taken_ptr = std::shared_ptr<taken>;
 
   void take(core::election_index which, const core::left_order& what);
-  void obey_if_ours(core::election_index which, taken& one);
+  void obey(core::election_index which, taken_ptr one);
   void finish(const std::string& id, api::control_result with);
   void withdraw(const std::string& id);
 

@@ -43,7 +43,7 @@ void ambushes::overtake(std::size_t pod, const std::string& which) {
 /// The member that is told answers in the store, and hears no more of that in the time that an
 /// order has: its watch alone shows that its answer counts.
 void ambushes::ordered() {
-  if (!doubts_ || !dice_of_doubts_.chance(500'000)) return;
+  if (!doubts_ || !dice_of_doubts_.chance(800'000)) return;
   say_("nobody hears whether an answer to it counts");
   answer_all_late(stage_.longest_order() + 1s);
   stage_.in.after(dice_of_doubts_.spread(5ms, 1s), [this] { answer_all_late({}); });

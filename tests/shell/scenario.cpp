@@ -633,7 +633,10 @@ class scenario {
     constexpr std::array all{action::resign, action::resign, action::transfer, action::pause,
                              action::resume};
     core::order what{.what = all[dice.below(all.size())]};
-    if (dice.chance(250'000)) what.member = identity_of(dice.below(pods_.size()));
+    // What others are told goes through the store, where an ambush waits.
+    if (dice.chance(ambushes_->doubts() ? 750'000 : 250'000)) {
+      what.member = identity_of(dice.below(pods_.size()));
+    }
     if (what.what == action::transfer) what.heir = identity_of(other);
     if (what.what == action::resign) what.aside = dice.between(core::duration{}, 5s);
     say("order to pod " + std::to_string(p) + ": " + std::string(core::name(what.what)) + " " +
