@@ -18,7 +18,8 @@ subscriptions::subscriptions(shared_state& of) : shared_(of) {
 }
 
 void subscriptions::add(core::election_index which, watch_handler seen) {
-  of(which) = {.seen = std::move(seen), .opened = ++openings_, .waits = true, .shown = {}};
+  of(which) = {
+      .seen = std::move(seen), .opened = ++openings_, .waits = true, .shown = {}, .trouble = {}};
   // Otherwise it is shown as soon as the mirror has been read.
   if (!shared_.watches.live(which)) return;
   shared_.read(which, shared_.loop.now() + look_patience,
@@ -41,8 +42,11 @@ void subscriptions::changed(core::election_index which) {
   // Members and orders that nobody renews disappear in silence.
   timers_[core::place(which)]->at(m.next_change(now), [this, which] { changed(which); });
   core::observation shown = m.observe(now);
-  if (who.shown == shown) return;
+  // What is shown may be the same without the trouble for which a campaign was refused.
+  std::string trouble = m.trouble();
+  if (who.shown == shown && who.trouble == trouble) return;
   who.shown = shown;
+  who.trouble = std::move(trouble);
   shared_.note_shown(which, shown);
   // A copy: the handler may open the watch again.
   const watch_handler seen = who.seen;

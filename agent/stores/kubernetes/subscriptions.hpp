@@ -42,6 +42,7 @@ class subscriptions {
     std::uint64_t opened = 0;  ///< counts the openings of this watch
     bool waits = false;        ///< for the state at its opening
     std::optional<core::observation> shown;
+    std::string trouble;  ///< of the mirror, then
   };
 
   [[nodiscard]] subscriber& of(core::election_index which) { return all_[core::place(which)]; }

@@ -11,8 +11,8 @@ using testing::SizeIs;
 
 class KubernetesPreference : public VirtualKubernetes {
  protected:
-  store_ptr join_and_listen() {
-    stores::setup with = settings("a", seconds(60));
+  store_ptr join_and_listen(std::uint32_t slots = 1) {
+    stores::setup with = settings("a", seconds(60), slots);
     with.notes = [this](const stores::notice& one) { said_.push_back(one); };
     return join(with);
   }
@@ -37,6 +37,21 @@ TEST_F(KubernetesPreference, ForSomebodyElseIsRefusedWithoutAnyRequest) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(acquire(*a), "refused");
   EXPECT_EQ(api_.count("list"), lists);
   EXPECT_EQ(api_.count("write"), 0);
+}
+
+/// With several slots a second watch shows the others, and has no news of the first Lease: what is
+/// shown is as it was before.
+TEST_F(KubernetesPreference, IsShownToBeOverToAMemberThatWasRefused) {
+  for (const std::uint32_t slots : {1U, 2U}) {
+    auto a = join_and_listen(slots);
+    int shown = 0;
+    a->watch(core::election_index{0}, [&](const auto&) { ++shown; });
+    put("OldestEmulationVersion", "");
+    EXPECT_EQ(acquire(*a), "refused");
+    shown = 0;
+    put("", "");
+    EXPECT_EQ(shown, 1) << slots << " slots";
+  }
 }
 
 /// Each list shows all Leases anew, so that the next try would follow a refusal at once.
