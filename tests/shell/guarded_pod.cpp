@@ -276,6 +276,10 @@ world_time guarded_pod::agent_able_since() const {
   return agent_ ? agent_->able_since : sim::world_never;
 }
 
+bool guarded_pod::guard_hangs() const {
+  return guard_ && guard_->lives() && on_.guard_able_since == sim::world_never;
+}
+
 /// What the kubelet has started outlives guard and agent, and the next ones do not know until when
 /// it may run.
 bool guarded_pod::is_known(const modelled_process& what) const {

@@ -75,6 +75,8 @@ class guarded_pod {
   /// True if its agent may rely on a guard, as far as it has heard.
   [[nodiscard]] bool agent_has_guard() const;
   [[nodiscard]] world_time agent_able_since() const;
+  /// True while its guard lives and does nothing.
+  [[nodiscard]] bool guard_hangs() const;
   /// True if something of this workload lives before its deadline, or although the guard, or the
   /// agent in its place, could have killed it then. Nobody could if it hung in the kernel, or if it
   /// was started late by a guard that had stood still.

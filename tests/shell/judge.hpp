@@ -110,6 +110,8 @@ class judge final : public store_witness {
   void renews(std::size_t pod, const std::string& which, std::uint64_t version);
   /// Since when the agent of this pod has got its time; `world_never`: it has not.
   std::function<world_time(std::size_t pod)> well_since;
+  /// True while its guard lives and does nothing: nobody hears from it what has ended.
+  std::function<bool(std::size_t pod)> guard_hangs;
   void believes_clean(std::size_t pod, const std::string& which, std::uint64_t version);
   /// It gives up its term, and says that all that ran under it is dead, and that it need not be
   /// waited for.

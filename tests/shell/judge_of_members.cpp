@@ -210,8 +210,8 @@ void judge::look_at_workloads() {
   }
 }
 
-/// It may have to wait for the death of what ran before, and lets the heir come first to a lease
-/// that its watch shows to be free.
+/// It may have to wait for the death of what ran before, and to hear of it, and lets the heir come
+/// first to a lease that its watch shows to be free.
 void judge::look_at_unknown() {
   constexpr core::duration heir_comes_first = std::chrono::seconds(2);
   if (is_written_over_) return;
@@ -219,7 +219,7 @@ void judge::look_at_unknown() {
     const auto& [pod, which] = who;
     const bool waits = std::ranges::any_of(running_[which],
                                            [&](const running_one& one) { return one.pod == pod; });
-    if (waits || out_of_sight_.contains(who)) since = world_.now;
+    if (waits || guard_hangs(pod) || out_of_sight_.contains(who)) since = world_.now;
     const world_time well = well_since(pod);
     if (well == sim::world_never || std::max(since, well) + ttl_ + heir_comes_first >= world_.now) {
       continue;

@@ -119,6 +119,9 @@ class scenario {
       return pods_[p]->hooked && pods_[p]->hooked->is_left_alone_for(stage_.when.ttl * 101 / 100);
     };
     judge_.well_since = [this](std::size_t p) { return pods_[p]->well_since(); };
+    judge_.guard_hangs = [this](std::size_t p) {
+      return pods_[p]->guarded && pods_[p]->guarded->guard_hangs();
+    };
     peers_ = std::make_unique<modelled_peers>(world_, network_, judge_, seed ^ salt_of_peers,
                                               stage_.when.ttl);
     if (store == kept_in::etcd) stage_.peers = peers_.get();
