@@ -46,9 +46,9 @@ void foreign_program::once_over(std::function<void()> then) {
                });
 }
 
-void foreign_program::act(const std::string& key) {
+void foreign_program::act(const std::string& key, const std::string& owner) {
   acts_ = true;
-  stage_.referee.foreign_starts(number_, election_, key);
+  stage_.referee.foreign_starts(number_, election_, key, owner);
 }
 
 void foreign_program::stop_acting() {

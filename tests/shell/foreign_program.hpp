@@ -45,8 +45,8 @@ class foreign_program {
   void may_act_until(world_time when) { until_ = when; }
   /// Calls `then` when that time is over, unless it was put off, or another attempt has begun.
   void once_over(std::function<void()> then);
-  /// It has what it wants, by this key.
-  void act(const std::string& key);
+  /// It has what it wants, by this key. `owner`: its name, where others' terms may have that key.
+  void act(const std::string& key, const std::string& owner = "");
   [[nodiscard]] bool acts() const { return acts_; }
   void stop_acting();
 

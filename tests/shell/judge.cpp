@@ -461,10 +461,14 @@ void judge::starts(std::size_t pod, const std::string& which, std::uint64_t vers
   one->alive = true;
 }
 
-void judge::foreign_starts(std::size_t client, const std::string& which, const std::string& key) {
-  // A Lease keeps its key when it goes to another, as to a member that an operator has put back.
-  const auto found = std::ranges::find_if(
-      present_, [&](const auto& one) { return one.second->key == key && !one.second->granted_to; });
+void judge::foreign_starts(std::size_t client, const std::string& which, const std::string& key,
+                           const std::string& owner) {
+  // A Lease keeps its key when it goes to another, as to a member that an operator has put back, or
+  // to another client while this one has not heard yet that it was granted.
+  const auto found = std::ranges::find_if(present_, [&](const auto& one) {
+    const term& of = *one.second;
+    return of.key == key && !of.granted_to && (owner.empty() || of.owner == owner);
+  });
   // It may be gone since the client has looked.
   if (found == present_.end()) return;
   const std::string who =

@@ -147,7 +147,9 @@ class judge final : public store_witness {
   /// agent has said that others get the lease when it runs out.
   std::function<bool(std::size_t pod)> is_left_alone;
   /// Another client of the store acts as the holder by this key. `client`: no pod has this number.
-  void foreign_starts(std::size_t client, const std::string& which, const std::string& key);
+  /// `owner`: it, by its name in the store; empty where nobody else's term has that key.
+  void foreign_starts(std::size_t client, const std::string& which, const std::string& key,
+                      const std::string& owner);
 
   // How terms end.
   /// An agent has its workload of this version killed by then. What it does without having been

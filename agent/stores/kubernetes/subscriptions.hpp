@@ -42,7 +42,7 @@ class subscriptions {
     std::uint64_t opened = 0;  ///< counts the openings of this watch
     bool waits = false;        ///< for the state at its opening
     std::optional<core::observation> shown;
-    std::string trouble;  ///< of the mirror, then
+    std::string trouble;  ///< what the mirror told of then
   };
 
   [[nodiscard]] subscriber& of(core::election_index which) { return all_[core::place(which)]; }

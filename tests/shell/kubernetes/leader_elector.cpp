@@ -47,7 +47,7 @@ leader_elector::leader_elector(stage& s, std::size_t number, std::string electio
 
 /// A new process, which has read nothing.
 void leader_elector::start() {
-  identity_ = "client-" + std::to_string(number_) + "_" + std::to_string(++runs_);
+  identity_ = name() + "_" + std::to_string(++runs_);
   lease_.reset();
   observed_.clear();
   turn();
@@ -161,7 +161,8 @@ void leader_elector::renewed(const std::string& body, world_time sent_at) {
 
 void leader_elector::act_by(const json& lease) {
   if (!may_act() || has_stopped()) return;
-  act(election_ + "/" + election_ + "/" + lease.at("metadata").at("uid").get<std::string>());
+  act(election_ + "/" + election_ + "/" + lease.at("metadata").at("uid").get<std::string>(),
+      name());
   const bool releases = dice_.chance(500'000);
   later(dice_.spread(50ms, std::chrono::seconds(4 * duration_s_)), [this, releases] {
     if (!acts()) return;

@@ -40,6 +40,7 @@ class leader_elector : public foreign_program {
   void release(answer then);
   void turn_later();
   void over();
+  [[nodiscard]] std::string name() const { return "client-" + std::to_string(number_); }
   [[nodiscard]] bool holds() const;
   [[nodiscard]] bool others_wait() const;
   [[nodiscard]] std::string time_now() const;
