@@ -214,6 +214,9 @@ void lease_terms::begin(const lease_change& what, writer by) {
             .is_touched = by == writer::operator_,
             .is_put_there = by == writer::operator_};
   made.key = made.election + "/" + what.name + "/" + made.uid;
+  const term_looks looks{made.key, made.holder, made.transitions};
+  const std::uint64_t first = first_.try_emplace(looks, made.version).first->second;
+  made.looks_like = made.is_put_there ? std::min(first, made.version) : made.version;
   const std::string mark = mark_in(made.holder);
   // What an operator makes is no deed of an agent's.
   const bool is_agents = by == writer::client && !mark.empty();
@@ -362,7 +365,8 @@ std::vector<std::uint64_t> lease_terms::holders(const std::string& election) con
   return out;
 }
 
-/// Who has not seen a term begin, and whose Lease does not say its version, takes a later one. A
+/// Who has not seen a term begin, and whose Lease does not say its version, takes a later one; or
+/// the one that it had before, if an operator has taken the Lease away and put it back unseen. A
 /// term that is over is shown by whoever holds it, as its agent knows better, and where others
 /// still wait. A member that looks on only since then waits from its own first look.
 bool lease_terms::may_show(const std::string& election, const std::string& identity,
@@ -381,7 +385,8 @@ bool lease_terms::may_show(const std::string& election, const std::string& ident
   std::vector<std::uint64_t> left = shown;
   for (const term* one : terms) {
     const auto found = std::ranges::find_if(left, [&](std::uint64_t version) {
-      return version >= one->version && version <= last_version(*one);
+      return (version >= one->version && version <= last_version(*one)) ||
+             version == one->looks_like;
     });
     if (found == left.end()) {
       if (!one->is_gone && counts(*one)) return false;

@@ -41,6 +41,8 @@ class lease_terms {
     std::int64_t transitions = 0;
     std::uint32_t slot = 0;
     std::uint64_t version = 0;
+    /// Where an operator has put a term back: the version of the first one that looked the same.
+    std::uint64_t looks_like = 0;
     std::int64_t lease = 0;      ///< its number for the judge
     std::int64_t counted_s = 0;  ///< for how long its holder counts on it after each renewal
     std::uint64_t written = 0;   ///< the revision of what its Lease is
@@ -78,6 +80,8 @@ class lease_terms {
 
   /// Its key, version and holder.
   static term_name name_of(const term& one) { return {one.key, one.version, one.holder}; }
+  /// Its key, holder and transitions: what a Lease shows of a term whose version it does not say.
+  using term_looks = std::tuple<std::string, std::string, std::int64_t>;
   static bool is_of_an_agent(const term& one);
   [[nodiscard]] bool counts(const term& one) const;
   void orders_changed(const lease_change& what, writer by);
@@ -95,6 +99,7 @@ class lease_terms {
   all_terms present_;
   std::map<std::int64_t, world_time> promised_;
   std::map<term_name, known_term> known_;
+  std::map<term_looks, std::uint64_t> first_;                ///< versions
   std::map<std::string, std::int64_t> relied_on_s_;          ///< by the agent's mark: its ttl
   std::map<std::string, std::vector<std::uint64_t>> lists_;  ///< of slots, by election; empty: none
   std::map<std::string, world_time> orders_;                 ///< by id: when it was left
