@@ -259,6 +259,7 @@ TEST(OrderRelay, AnOrderMayBeGoneWhileItIsObeyed) {
   const core::left_order mine = order_for_me();
   s.on_obey = [&s] { s.relay.seen(db, {}); };
   s.relay.seen(db, {mine});
+  std::exchange(s.store.answering, nullptr)(stores::unknown{"reset"});
   s.relay.seen(db, {accepted(mine)});
   EXPECT_THAT(s.obeyed, ElementsAre("1"));
 }
