@@ -289,12 +289,13 @@ void lease_terms::go_on(term& one, const lease_change& what, writer by) {
   const std::int64_t duration_s = number_in(spec, "leaseDurationSeconds", usual_duration_s);
   one.is_put_there = by == writer::operator_;
   one.is_restored = false;
-  const bool is_shortened = duration_s < one.counted_s;
   // An agent relies on its own ttl, however much longer the Lease lasts.
   if (by == writer::client && !is_of_an_agent(one)) {
     const auto known = relied_on_s_.find(mark_in(one.holder));
     one.counted_s = known == relied_on_s_.end() ? duration_s : std::min(duration_s, known->second);
   }
+  // Not by whoever renews it, though an operator has made it last longer before.
+  const bool is_shortened = duration_s < one.counted_s;
   if (is_shortened && !one.is_gone) {
     end(one, erased_by::somebody);
     one.is_gone = true;
