@@ -99,8 +99,8 @@ class lease_terms {
   all_terms present_;
   std::map<std::int64_t, world_time> promised_;
   std::map<term_name, known_term> known_;
-  std::map<term_looks, std::uint64_t> first_;                ///< versions
-  std::map<std::string, std::int64_t> relied_on_s_;          ///< by the agent's mark: its ttl
+  std::map<term_looks, std::uint64_t> first_;        ///< version of the first that looked so
+  std::map<std::string, std::int64_t> relied_on_s_;  ///< by the agent's mark: its ttl
   std::map<std::string, std::vector<std::uint64_t>> lists_;  ///< of slots, by election; empty: none
   std::map<std::string, world_time> orders_;                 ///< by id: when it was left
   std::int64_t numbers_ = 0;
