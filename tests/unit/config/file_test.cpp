@@ -3,12 +3,12 @@
 namespace tenure::config::test {
 namespace {
 
-using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 using testing::StartsWith;
+using tests::expect_golden;
 using namespace std::chrono_literals;
 
 TEST(ConfigFile, GivesEverySetting) {
@@ -128,10 +128,7 @@ TEST(ConfigFile, ProblemsHaveLineAndColumn) {
 }
 
 TEST(ConfigFile, AllProblemsComeAtOnceInTheOrderOfTheFile) {
-  EXPECT_THAT(problems_of(with_file("tll: 1s\nslots: none\nlog_level: loud\n")),
-              ElementsAre(StartsWith("tenure.yaml:1:1: unknown setting"),
-                          StartsWith("tenure.yaml:2:8: slots is"),
-                          StartsWith("tenure.yaml:3:12: log_level is")));
+  expect_golden(problems_of(with_file("tll: 1s\nslots: none\nlog_level: loud\n")));
 }
 
 TEST(ConfigFile, SyntaxErrorsHaveLineAndColumn) {
@@ -158,43 +155,32 @@ TEST(ConfigFile, SyntaxErrorsHaveLineAndColumn) {
 }
 
 TEST(ConfigFile, AQuoteThatIsNotClosedOnItsLineSwallowsNoSettings) {
-  struct row {
-    const char* position;
-    const char* text;
-  };
-  constexpr const char* never = ": a quote is never closed; close it on this line";
-  constexpr const char* later =
-      ": a quote is not closed on its line; close it there, as a text in quotes is one line";
-  for (const row& r : {
-           row{"1:11", "endpoint: \"/tmp/a.db\nttl: 3s\nslots: 2\n"},
-           row{"1:11", "endpoint: '/tmp/a.db\nttl: 3s\nslots: 2\n"},
-           row{"1:11", "endpoint: 'it''s\nttl: 3s\n"},
-           row{"1:11", "endpoint: \"a\\\"\nttl: 3s\n"},
-           row{"2:9", "ttl: 15s\nlisten: \"a"},
-           row{"2:9", "ttl: 15s\r\nlisten: \"a\r\n"},
-           row{"1:15", "\xef\xbb\xbfgrace: &short \"1s\nttl: 15s\n"},
-           row{"2:3", "grace: &short\n  \"1s\nttl: 15s\n"},
-           row{"1:9", "listen: \"a\\\n"},
-           row{"2:1", "ttl: 15s\n\"listen: off\nslots: 1\n"},
-           row{"1:13", "elections: [\"a, b]\nttl: 3s\n"},
-           row{"1:11", "endpoint: \"a\n---\nttl: 3s\n"},
-           row{"2:11", "\nendpoint: \"a\n---\nttl: 3s\n"},
-           row{"3:11", "\n\nendpoint: \"a\n...\nttl: 3s\n"},
-           row{"2:11", "# \xc3\xa9, 'it's\nendpoint: \"a\n...\n"},
+  for (const char* text : {
+           "endpoint: \"/tmp/a.db\nttl: 3s\nslots: 2\n",
+           "endpoint: '/tmp/a.db\nttl: 3s\nslots: 2\n",
+           "endpoint: 'it''s\nttl: 3s\n",
+           "endpoint: \"a\\\"\nttl: 3s\n",
+           "ttl: 15s\nlisten: \"a",
+           "ttl: 15s\r\nlisten: \"a\r\n",
+           "\xef\xbb\xbfgrace: &short \"1s\nttl: 15s\n",
+           "grace: &short\n  \"1s\nttl: 15s\n",
+           "listen: \"a\\\n",
+           "ttl: 15s\n\"listen: off\nslots: 1\n",
+           "elections: [\"a, b]\nttl: 3s\n",
+           "endpoint: \"a\n---\nttl: 3s\n",
+           "\nendpoint: \"a\n---\nttl: 3s\n",
+           "\n\nendpoint: \"a\n...\nttl: 3s\n",
+           "# \xc3\xa9, 'it's\nendpoint: \"a\n...\n",
        }) {
-    EXPECT_THAT(problems_of(with_file(r.text)),
-                ElementsAre(StartsWith("tenure.yaml:" + std::string(r.position) + never)))
-        << quote(r.text);
+    expect_golden(problems_of(with_file(text)));
   }
-  for (const row& r : {
-           row{"1:11", "endpoint: \"a\nttl: \"3s\"\n"},
-           row{"1:11", "endpoint: 'a\n  b'\nttl: 3s\n"},
-           row{"1:11", "endpoint: \"a\\\n  b\"\nttl: 3s\n"},
-           row{"2:5", "elections:\n  - \"a\n  - \"b\"\n"},
+  for (const char* text : {
+           "endpoint: \"a\nttl: \"3s\"\n",
+           "endpoint: 'a\n  b'\nttl: 3s\n",
+           "endpoint: \"a\\\n  b\"\nttl: 3s\n",
+           "elections:\n  - \"a\n  - \"b\"\n",
        }) {
-    EXPECT_THAT(problems_of(with_file(r.text)),
-                ElementsAre("tenure.yaml:" + std::string(r.position) + later))
-        << quote(r.text);
+    expect_golden(problems_of(with_file(text)));
   }
 }
 
@@ -207,9 +193,7 @@ TEST(ConfigFile, QuotesThatAreClosedOrAreNoneAreTaken) {
 }
 
 TEST(ConfigFile, TabsAsIndentationAreNamed) {
-  EXPECT_THAT(problems_of(with_file("elections:\n\t- db\n")),
-              ElementsAre(AllOf(StartsWith("tenure.yaml:2:"),
-                                HasSubstr("indent with spaces, not with tabs"))));
+  expect_golden(problems_of(with_file("elections:\n\t- db\n")));
 }
 
 TEST(ConfigFile, ThatCouldNotBeReadIsTheOnlyThingSaidOfIt) {
@@ -217,34 +201,27 @@ TEST(ConfigFile, ThatCouldNotBeReadIsTheOnlyThingSaidOfIt) {
   inputs in = only_file("store: [\n");
   EXPECT_THAT(problems_of(in), SizeIs(1));
   in.file = std::unexpected(problem{"tenure.yaml", "the file cannot be read: reason", ""});
-  EXPECT_THAT(problems_of(in), ElementsAre("tenure.yaml: the file cannot be read: reason"));
+  expect_golden(problems_of(in));
 }
 
 TEST(ConfigFile, WithoutADocumentIsRefused) {
   for (const char* text : {"", "\n\n", "# only a comment\n"}) {
-    EXPECT_THAT(problems_of(with_file(text)),
-                ElementsAre(StartsWith("tenure.yaml:1:1: the file is empty")))
-        << quote(text);
+    expect_golden(problems_of(with_file(text)));
   }
-  EXPECT_THAT(problems_of(with_file("---\n")),
-              ElementsAre(HasSubstr("the file holds nothing, not settings")));
+  expect_golden(problems_of(with_file("---\n")));
 }
 
 TEST(ConfigFile, WithTwoDocumentsIsRefused) {
-  EXPECT_THAT(problems_of(with_file("ttl: 15s\n---\nttl: 2s\n")),
-              ElementsAre(HasSubstr("a second document begins here")));
+  expect_golden(problems_of(with_file("ttl: 15s\n---\nttl: 2s\n")));
   EXPECT_THAT(problems_of(with_file("---\nttl: 15s\n...\n")), IsEmpty());
 }
 
 TEST(ConfigFile, AnchorsWorkButTagsAndMergesDoNot) {
   const configuration s = good(with_file("grace: &short 1s\nlock_delay: *short\n"));
   EXPECT_EQ(s.timing.lock_delay, 1s);
-  EXPECT_THAT(problems_of(with_file("ttl: !!str 15s\n")),
-              ElementsAre(HasSubstr("has no meaning here; leave it out")));
-  EXPECT_THAT(problems_of(with_file("<<: {ttl: 15s}\n")),
-              ElementsAre(HasSubstr("merge keys are not supported")));
-  EXPECT_THAT(problems_of(with_file("elections: &a [*a]\n")),
-              ElementsAre(HasSubstr("points to the value that it is part of")));
+  expect_golden(problems_of(with_file("ttl: !!str 15s\n")));
+  expect_golden(problems_of(with_file("<<: {ttl: 15s}\n")));
+  expect_golden(problems_of(with_file("elections: &a [*a]\n")));
 }
 
 TEST(ConfigFile, NestedAliasesCostNoMoreThanTheirText) {
@@ -266,12 +243,9 @@ TEST(ConfigFile, NestingIsLimited) {
     // The mapping at the top is a level too.
     return "x: " + std::string(levels - 1, '[') + std::string(levels - 1, ']') + "\n";
   };
-  EXPECT_THAT(problems_of(with_file(nested(max_nesting))),
-              ElementsAre(HasSubstr("unknown setting")));
-  EXPECT_THAT(problems_of(with_file(nested(max_nesting + 1))),
-              ElementsAre(HasSubstr("more than 16 levels of nesting")));
-  EXPECT_THAT(problems_of(with_file(nested(100'000))),
-              ElementsAre(HasSubstr("more than 16 levels of nesting")));
+  expect_golden(problems_of(with_file(nested(max_nesting))));
+  expect_golden(problems_of(with_file(nested(max_nesting + 1))));
+  expect_golden(problems_of(with_file(nested(100'000))));
 }
 
 TEST(ConfigFile, OfAnUnknownKeyTheNearestAreNamedAndNotAll) {
@@ -283,15 +257,12 @@ TEST(ConfigFile, OfAnUnknownKeyTheNearestAreNamedAndNotAll) {
 }
 
 TEST(ConfigFile, NothingElseIsSaidOfASettingThatIsMisspelt) {
-  EXPECT_THAT(problems_of(only_file("store: etcd\nendpiont: http://a\nelection: db\n")),
-              ElementsAre(HasSubstr("did you mean \"endpoint\"?")));
+  expect_golden(problems_of(only_file("store: etcd\nendpiont: http://a\nelection: db\n")));
 }
 
 TEST(ConfigFile, ANulByteIsNamedAsOne) {
   using namespace std::string_literals;
-  EXPECT_THAT(
-      problems_of(with_file("ttl: 15s\ngrace: \0"s + "1s\n")),
-      ElementsAre("tenure.yaml:2:8: a NUL byte stands here; is this a text file, in UTF-8?"));
+  expect_golden(problems_of(with_file("ttl: 15s\ngrace: \0"s + "1s\n")));
 }
 
 /// As Windows writes text by default.
@@ -306,8 +277,7 @@ TEST(ConfigFile, SizeIsLimited) {
   const std::string good_part = "ttl: 15s\n#";
   std::string text = good_part + std::string(max_file_bytes - good_part.size(), 'x');
   EXPECT_THAT(problems_of(with_file(text)), IsEmpty());
-  EXPECT_THAT(problems_of(with_file(text + "x")),
-              ElementsAre(HasSubstr("the file has 1048577 bytes; keep it below 1048576")));
+  expect_golden(problems_of(with_file(text + "x")));
 }
 
 TEST(ConfigFile, ManyProblemsAreCountedNotListed) {

@@ -10,6 +10,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
+using tests::expect_golden;
 using namespace std::chrono_literals;
 
 inputs with_health(const std::string& text) {
@@ -57,10 +58,7 @@ TEST(HealthSettings, UrlIsOfThisMachineWithoutTlsAndWithoutAUser) {
            row{"http://localhost/#x", "with a fragment"},
            row{"http://localhost/a b", "a blank"},
        }) {
-    EXPECT_THAT(
-        problems_of(with_flags({{"--health-http", r.url}})),
-        ElementsAre(AllOf(StartsWith("--health-http: health_http is "), HasSubstr(r.problem))))
-        << r.url;
+    expect_golden(problems_of(with_flags({{"--health-http", r.url}})));
   }
 }
 
@@ -89,21 +87,16 @@ TEST(HealthSettings, CommandIsSplitIntoWordsAndNoShellReadsIt) {
     EXPECT_EQ(good(with_flags({{"--health-command", r.text}})).health.command, r.words);
     EXPECT_EQ(good(with_environment({{"TENURE_HEALTH_COMMAND", r.text}})).health.command, r.words);
   }
-  EXPECT_THAT(problems_of(with_flags({{"--health-command", "sh -c 'exit 1"}})),
-              ElementsAre(HasSubstr("with a quote that is not closed")));
-  EXPECT_THAT(problems_of(with_flags({{"--health-command", "  "}})),
-              ElementsAre(HasSubstr("names no program; give a program and its arguments")));
-  EXPECT_THAT(problems_of(with_flags({{"--health-command", "a\tb"}})),
-              ElementsAre(HasSubstr("has a control character")));
+  expect_golden(problems_of(with_flags({{"--health-command", "sh -c 'exit 1"}})));
+  expect_golden(problems_of(with_flags({{"--health-command", "  "}})));
+  expect_golden(problems_of(with_flags({{"--health-command", "a\tb"}})));
 }
 
 TEST(HealthSettings, CommandInTheFileMayBeAListWhoseItemsAreWordsAsTheyStand) {
   EXPECT_EQ(good(with_file("health_command: [sh, -c, \"a 'b\", '']\n")).health.command,
             (std::vector<std::string>{"sh", "-c", "a 'b", ""}));
-  EXPECT_THAT(problems_of(with_file("health_command: [sleep, 5]\n")),
-              ElementsAre(AllOf(StartsWith("tenure.yaml:1:25: "), HasSubstr("in quotes: \"5\""))));
-  EXPECT_THAT(problems_of(with_file("health_command: []\n")),
-              ElementsAre(HasSubstr("names no program")));
+  expect_golden(problems_of(with_file("health_command: [sleep, 5]\n")));
+  expect_golden(problems_of(with_file("health_command: []\n")));
 }
 
 TEST(HealthSettings, CommandsAreLimited) {
@@ -111,17 +104,12 @@ TEST(HealthSettings, CommandsAreLimited) {
   for (std::size_t i = 1; i < max_command_words; ++i) words += " w";
   EXPECT_EQ(good(with_flags({{"--health-command", words}})).health.command.size(),
             max_command_words);
-  EXPECT_THAT(problems_of(with_flags({{"--health-command", words + " w"}})),
-              ElementsAre(HasSubstr("has 65 words")));
-  EXPECT_THAT(problems_of(with_flags({{"--health-command", std::string(5000, 'x')}})),
-              ElementsAre(HasSubstr("is 5000 bytes long; give no more than 4096")));
+  expect_golden(problems_of(with_flags({{"--health-command", words + " w"}})));
+  expect_golden(problems_of(with_flags({{"--health-command", std::string(5000, 'x')}})));
 }
 
 TEST(HealthSettings, TimeoutLongerThanTheIntervalIsRefusedWithBothNumbers) {
-  EXPECT_THAT(problems_of(with_health("health_timeout: 3s\n")),
-              ElementsAre("tenure.yaml:2:1: health_timeout 3s is longer than health_interval 2s: a "
-                          "check would still run when the next is due; give a timeout of at most "
-                          "2s, or a longer interval"));
+  expect_golden(problems_of(with_health("health_timeout: 3s\n")));
   EXPECT_EQ(good(with_health("health_timeout: 2s\n")).health.timeout, 2s);
 }
 
@@ -129,30 +117,23 @@ TEST(HealthSettings, NumbersHaveTheirRanges) {
   for (const char* line : {"health_interval: 99ms", "health_interval: 61m", "health_timeout: 49ms",
                            "health_delay: 25h", "health_file_age: 999ms", "health_file_age: 25h",
                            "health_failures: 0", "health_failures: 101", "health_successes: 0"}) {
-    EXPECT_THAT(problems_of(with_health(line)), ElementsAre(StartsWith("tenure.yaml:2:"))) << line;
+    expect_golden(problems_of(with_health(line)));
   }
-  EXPECT_THAT(problems_of(with_health("health_interval: 0s\n")),
-              ElementsAre(HasSubstr("health_interval is 0s; it must be from 100ms to 1h")));
+  expect_golden(problems_of(with_health("health_interval: 0s\n")));
 }
 
 TEST(HealthSettings, NumbersWithoutAnythingToCheckAreRefused) {
   for (const char* line :
        {"health_interval: 1s", "health_timeout: 1s", "health_failures: 2", "health_successes: 2",
         "health_delay: 0s", "health_while: always", "health_file_age: 1m"}) {
-    EXPECT_THAT(problems_of(with_file(line)),
-                ElementsAre(HasSubstr("is given, but nothing is checked; give health_http, ")))
-        << line;
+    expect_golden(problems_of(with_file(line)));
   }
-  EXPECT_THAT(problems_of(with_file("health_command: 'true'\nhealth_file_age: 1m\n")),
-              ElementsAre(HasSubstr("health_file_age is given without health_file")));
-  EXPECT_THAT(problems_of(with_file("health_http: x\nhealth_delay: 1s\n")),
-              ElementsAre(HasSubstr("health_http is")))
-      << "a bad value is not also called missing";
+  expect_golden(problems_of(with_file("health_command: 'true'\nhealth_file_age: 1m\n")));
+  expect_golden(problems_of(with_file("health_http: x\nhealth_delay: 1s\n")));
 }
 
 TEST(HealthSettings, ObserverHasNothingToCheck) {
-  EXPECT_THAT(problems_of(with_health("observe: true\n")),
-              ElementsAre(HasSubstr("health_file is given, and an observer never holds a lease")));
+  expect_golden(problems_of(with_health("observe: true\n")));
 }
 
 TEST(HealthSettings, NumbersThatMakeLittleSenseAreAcceptedWithAWarning) {

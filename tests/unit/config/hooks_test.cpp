@@ -3,11 +3,10 @@
 namespace tenure::config::test {
 namespace {
 
-using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::StartsWith;
+using tests::expect_golden;
 
 std::vector<std::string> warnings_of(const configuration& s) {
   std::vector<std::string> out;
@@ -39,27 +38,19 @@ TEST(HookSettings, EveryWayTogetherIsAGoodConfiguration) {
 
 TEST(HookSettings, UrlIsOfThisMachine) {
   for (const char* flag : {"--gain-http", "--stop-http"}) {
-    EXPECT_THAT(problems_of(with_flags({{flag, "http://10.0.0.1/"}})),
-                ElementsAre(HasSubstr("which is not this machine; give localhost")));
+    expect_golden(problems_of(with_flags({{flag, "http://10.0.0.1/"}})));
   }
 }
 
 TEST(HookSettings, ExitCodeNeedsTheTimeThatTheRuntimeTakes) {
-  EXPECT_THAT(
-      problems_of(with_flags({{"--stop-exit-code", "17"}})),
-      ElementsAre(AllOf(StartsWith("--stop-exit-code: stop_exit_code ends the main container up to "
-                                   "3s after the agent, but kill_budget is 500ms: it could run for "
-                                   "2.5s after somebody else was granted the lease"),
-                        HasSubstr("give a kill_budget of at least 3s"))));
-  EXPECT_THAT(problems_of(with_flags({{"--stop-exit-code", "17"}, {"--kill-budget", "2s"}})),
-              ElementsAre(StartsWith("--kill-budget: ")));
+  expect_golden(problems_of(with_flags({{"--stop-exit-code", "17"}})));
+  expect_golden(problems_of(with_flags({{"--stop-exit-code", "17"}, {"--kill-budget", "2s"}})));
   EXPECT_THAT(problems_of(with_flags({{"--stop-exit-code", "17"}, {"--kill-budget", "3s"}})),
               IsEmpty());
 }
 
 TEST(HookSettings, AnotherOwnerOfTheWorkloadIsRefused) {
-  EXPECT_THAT(problems_of(with_flags({{"--gain-command", "a"}, {"--guard-dir", "/g"}})),
-              ElementsAre(HasSubstr("gain_command and guard_dir are both given")));
+  expect_golden(problems_of(with_flags({{"--gain-command", "a"}, {"--guard-dir", "/g"}})));
 }
 
 TEST(HookSettings, TargetThatRunsOnAStandbyMayBeToldOfItsGain) {
@@ -72,28 +63,23 @@ TEST(HookSettings, TargetThatRunsOnAStandbyMayBeToldOfItsGain) {
 }
 
 TEST(HookSettings, TargetThatRunsOnlyWhileActiveNeedsNoTelling) {
-  EXPECT_THAT(problems_of(with_flags({{"--gain-command", "a"}, {"--target-executable", "x"}})),
-              ElementsAre(HasSubstr("gain_command is given, but while_standby is stop")));
+  expect_golden(problems_of(with_flags({{"--gain-command", "a"}, {"--target-executable", "x"}})));
 }
 
 TEST(HookSettings, TargetIsStoppedByItsGuardAlone) {
-  EXPECT_THAT(problems_of(with_flags({{"--stop-command", "a"}, {"--target-executable", "x"}})),
-              ElementsAre(HasSubstr("stop_command and target_* are both given")));
-  EXPECT_THAT(problems_of(with_flags({{"--gain-command", "a"},
-                                      {"--stop-http", "http://localhost:1/"},
-                                      {"--target-executable", "x"},
-                                      {"--while-standby", "run"}})),
-              ElementsAre(HasSubstr("stop_http and target_* are both given")));
+  expect_golden(problems_of(with_flags({{"--stop-command", "a"}, {"--target-executable", "x"}})));
+  expect_golden(problems_of(with_flags({{"--gain-command", "a"},
+                                        {"--stop-http", "http://localhost:1/"},
+                                        {"--target-executable", "x"},
+                                        {"--while-standby", "run"}})));
 }
 
 TEST(HookSettings, SeveralElectionsHaveNoOneWorkload) {
-  EXPECT_THAT(problems_of(with_flags({{"--stop-command", "a"}, {"--election", "other"}})),
-              ElementsAre(HasSubstr("tells one workload of one election, but 2 are configured")));
+  expect_golden(problems_of(with_flags({{"--stop-command", "a"}, {"--election", "other"}})));
 }
 
 TEST(HookSettings, ObserverIsNeverActive) {
-  EXPECT_THAT(problems_of(with_flags({{"--stop-command", "a"}, {"--observe", "true"}})),
-              ElementsAre(HasSubstr("an observer never holds a lease")));
+  expect_golden(problems_of(with_flags({{"--stop-command", "a"}, {"--observe", "true"}})));
 }
 
 TEST(HookSettings, GainWithoutStopIsWarnedOf) {

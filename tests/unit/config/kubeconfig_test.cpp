@@ -13,6 +13,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
+using tests::expect_golden;
 
 constexpr const char* path = "/home/u/.kube/config";
 constexpr const char* certificate =
@@ -177,9 +178,7 @@ TEST(Kubeconfig, AnotherContextCanBeChosen) {
   EXPECT_THAT(good(with_kubeconfig(text)).endpoints, ElementsAre("https://a"));
   EXPECT_THAT(good(with_kubeconfig(text, {{"--kube-context", "b@c"}})).endpoints,
               ElementsAre("https://b"));
-  EXPECT_THAT(problems_of(with_kubeconfig(text, {{"--kube-context", "x"}})),
-              ElementsAre("--kube-context: there is no context \"x\" in /home/u/.kube/config; "
-                          "its contexts: a or b@c"));
+  expect_golden(problems_of(with_kubeconfig(text, {{"--kube-context", "x"}})));
 }
 
 TEST(Kubeconfig, TheVariableOfKubectlNamesItWhereNothingElseSaysWhereTheServerIs) {
@@ -221,10 +220,7 @@ TEST(Kubeconfig, OtherStoresHaveNone) {
   EXPECT_EQ(good(in).kubeconfig, "");
   in.flags.emplace_back("--kubeconfig", path);
   in.flags.emplace_back("--kube-context", "here");
-  EXPECT_THAT(problems_of(in),
-              ElementsAre("--kubeconfig: kubeconfig is given, and etcd has no such thing; remove "
-                          "it; it is for the store kubernetes",
-                          StartsWith("--kube-context: kube_context is given, and etcd has no")));
+  expect_golden(problems_of(in));
 }
 
 TEST(Kubeconfig, AContextNeedsIts) {
@@ -233,21 +229,16 @@ TEST(Kubeconfig, AContextNeedsIts) {
               {"--election", "db"},
               {"--endpoint", "https://a"},
               {"--kube-context", "here"}};
-  EXPECT_THAT(problems_of(in), ElementsAre("--kube-context: kube_context is given without "
-                                           "kubeconfig; name the file that has this context"));
+  expect_golden(problems_of(in));
 }
 
 TEST(Kubeconfig, OneThatCannotBeReadIsNamedAndNothingElseIsMissed) {
   inputs in = with_kubeconfig("");
   in.flags.back().second = "/other";
-  EXPECT_THAT(problems_of(in), ElementsAre("/other: the file cannot be read: no such file"));
-  EXPECT_THAT(problems_of(with_kubeconfig("{a: b")),
-              ElementsAre(HasSubstr("a { is never closed by }")));
-  EXPECT_THAT(problems_of(with_kubeconfig("[]")),
-              ElementsAre("/home/u/.kube/config: this is not a kubeconfig; check its path"));
-  EXPECT_THAT(problems_of(with_kubeconfig("{apiVersion: v1}")),
-              ElementsAre(HasSubstr("there is no current-context; say which context is meant with "
-                                    "--kube-context; the file has no contexts")));
+  expect_golden(problems_of(in));
+  expect_golden(problems_of(with_kubeconfig("{a: b")));
+  expect_golden(problems_of(with_kubeconfig("[]")));
+  expect_golden(problems_of(with_kubeconfig("{apiVersion: v1}")));
 }
 
 TEST(Kubeconfig, AFileOfOursThatNamesOneCanBeCheckedElsewhere) {
@@ -258,7 +249,7 @@ TEST(Kubeconfig, AFileOfOursThatNamesOneCanBeCheckedElsewhere) {
   const configuration s = good(in);
   EXPECT_THAT(s.endpoints, IsEmpty());
   ASSERT_EQ(s.warnings.size(), 1U);
-  EXPECT_THAT(render(s.warnings.front()), StartsWith("/other: the file cannot be read"));
+  expect_golden(render(s.warnings.front()));
   in.file->value().text =
       "{store: kubernetes, election: db, kubeconfig: " + std::string(path) + "}";
   EXPECT_THAT(good(in).endpoints, ElementsAre("https://10.0.0.1:6443"));
@@ -285,11 +276,8 @@ TEST(Kubeconfig, WhatAContextNamesMustBeThere) {
   EXPECT_THAT(problems_with("", by_token), ElementsAre(HasSubstr("cluster \"main\" is empty")));
   EXPECT_THAT(problems_with("certificate-authority: /ca", by_token),
               ElementsAre(HasSubstr("the cluster has no server; give the URL")));
-  EXPECT_THAT(problems_of(with_kubeconfig("{current-context: a, contexts: b}")),
-              ElementsAre(HasSubstr("contexts is not a list; is this a kubeconfig?")));
-  EXPECT_THAT(problems_of(with_kubeconfig("{current-context: a}")),
-              ElementsAre(HasSubstr("there is no context \"a\" in /home/u/.kube/config; the file "
-                                    "has no contexts")));
+  expect_golden(problems_of(with_kubeconfig("{current-context: a, contexts: b}")));
+  expect_golden(problems_of(with_kubeconfig("{current-context: a}")));
 }
 
 TEST(Kubeconfig, AnEndpointInItIsHeldToTheSameRules) {
@@ -301,7 +289,7 @@ TEST(Kubeconfig, AnEndpointInItIsHeldToTheSameRules) {
               ElementsAre(HasSubstr("ca_file is given, but no endpoint is https")));
   const configuration s = good(with_kubeconfig(kubeconfig("server: 'http://a'", by_token)));
   ASSERT_EQ(s.warnings.size(), 1U);
-  EXPECT_THAT(render(s.warnings.front()), HasSubstr("the token crosses the network in the clear"));
+  expect_golden(render(s.warnings.front()));
 }
 
 TEST(Kubeconfig, WhatTenureDoesNotHaveIsRefusedByName) {
@@ -409,9 +397,7 @@ TEST(Kubeconfig, TwoOfOneNameAreRefused) {
     const std::size_t begin = file.find(list + ": [") + list.size() + 3;
     const std::size_t end = file.find("]\n", begin);
     twins.insert(end, ", " + file.substr(begin, end - begin));
-    EXPECT_THAT(problems_of(with_kubeconfig(twins)),
-                ElementsAre(HasSubstr("there are two " + list + " called ")))
-        << twins;
+    expect_golden(problems_of(with_kubeconfig(twins)));
   }
 }
 
@@ -427,9 +413,7 @@ TEST(Kubeconfig, DataInQuotesMayGoOnWhereKubectlReadsIt) {
   EXPECT_EQ(good(with_kubeconfig(file("!!binary |\n      " + in_base64(data))))
                 .secure.inlined.authorities,
             certificate);
-  EXPECT_THAT(problems_of(with_kubeconfig(file('"' + data.insert(20, "\n      ") + '"'))),
-              ElementsAre(HasSubstr("certificate-authority-data is not base64")))
-      << "YAML makes a blank of this line end, and kubectl refuses that, too";
+  expect_golden(problems_of(with_kubeconfig(file('"' + data.insert(20, "\n      ") + '"'))));
 }
 
 TEST(Kubeconfig, AnEmptyOneIsNotAskedForSettingsOfOurs) {
@@ -440,8 +424,7 @@ TEST(Kubeconfig, AnEmptyOneIsNotAskedForSettingsOfOurs) {
 TEST(Kubeconfig, MergesThatGrowWithoutBoundAreRefused) {
   std::string bomb = "a0: &a0 {x0: 1, x1: 1, x2: 1, x3: 1, x4: 1, x5: 1, x6: 1, x7: 1}\n";
   for (int i = 0; i < 2000; ++i) bomb += "b" + std::to_string(i) + ": {<<: *a0}\n";
-  EXPECT_THAT(problems_of(with_kubeconfig(bomb)),
-              ElementsAre(HasSubstr("<< repeats too many members")));
+  expect_golden(problems_of(with_kubeconfig(bomb)));
 }
 
 TEST(Kubeconfig, WhatIsDamagedIsNamedAndNotRepeated) {

@@ -8,6 +8,7 @@
 
 #include "config/load.hpp"
 #include "settings/mistake.hpp"
+#include "support/golden/golden.hpp"
 
 namespace tenure::config {
 

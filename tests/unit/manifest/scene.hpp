@@ -5,6 +5,7 @@
 #include <string>
 
 #include "manifest/inject.hpp"
+#include "support/golden/golden.hpp"
 
 namespace tenure::manifest {
 
