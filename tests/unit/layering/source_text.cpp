@@ -84,10 +84,6 @@ std::string only_comments(std::string_view text) {
   return only(text, kind::comment);
 }
 
-std::string only_literals(std::string_view text) {
-  return only(text, kind::literal);
-}
-
 std::vector<include> includes_of(std::string_view text) {
   static const std::regex line(R"re(^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"])re",
                                std::regex::ECMAScript | std::regex::multiline);

@@ -21,9 +21,6 @@ std::string only_code(std::string_view text);
 /// `text` in which everything but comments is blank.
 std::string only_comments(std::string_view text);
 
-/// `text` in which everything but the contents of literals is blank.
-std::string only_literals(std::string_view text);
-
 struct include {
   std::string name;  ///< without brackets or quotes
   bool quoted;       ///< "ours.hpp" rather than <theirs>

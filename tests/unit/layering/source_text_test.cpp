@@ -41,10 +41,6 @@ TEST(SourceText, CommentsAlone) {
   EXPECT_EQ(only_comments("a(\"// b\"); // c"), "           // c");
 }
 
-TEST(SourceText, LiteralsAlone) {
-  EXPECT_EQ(only_literals("a(\"b\"); // c"), "   b        ");
-}
-
 TEST(SourceText, IncludesAreFoundWithTheirLines) {
   const auto found = includes_of("#pragma once\n#include <map>\n  # include \"core/a.hpp\"\n");
   ASSERT_EQ(found.size(), 2U);
