@@ -48,9 +48,8 @@ function(drawn variable)
 endfunction()
 
 # breaks_its_rule(TEST TARGET PATCH): the simulator TARGET, with the mistake of PATCH in it, breaks the rule that the
-# line "Breaks RULE" of PATCH names, or one of several. A line "Where TRAIT,..." says in which worlds: these are drawn anew
-# in each run, 2,000 at most. Without it the first 150 seeds are run; "Seeds from N" names another first seed, for a
-# mutant that only one seed in hundreds shows.
+# line "Breaks RULE" of PATCH names, or one of several. Its seeds are drawn anew in each run, 2,000 at most; a line
+# "Where TRAIT,..." says of which worlds.
 function(breaks_its_rule test target patch)
   # CMake reads the first lines of the patch when it runs.
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${patch})
@@ -58,14 +57,9 @@ function(breaks_its_rule test target patch)
   string(REPLACE "Breaks " "" rule "${rule}")
   file(STRINGS ${patch} where REGEX "^Where ")
   string(REPLACE "Where " "" where "${where}")
-  file(STRINGS ${patch} from REGEX "^Seeds from ")
-  string(REPLACE "Seeds from " "" from "${from}")
+  set(worlds --from random --seeds 2000)
   if(where)
-    set(worlds --from random --seeds 2000 --where ${where})
-  elseif(from)
-    set(worlds --from ${from} --seeds 150)
-  else()
-    set(worlds --from 1 --seeds 150)
+    list(APPEND worlds --where ${where})
   endif()
   add_test(NAME ${test} COMMAND ${tenure_burning} $<TARGET_FILE:${target}> ${worlds} --expect "${rule}")
   burns(${test} LABELS sim)

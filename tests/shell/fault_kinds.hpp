@@ -45,6 +45,8 @@ inline constexpr auto faults_of_servers = std::to_array<named_kind<fault_kind>>(
     {fault_kind::leader_replaced, "leader_replaced"},
     {fault_kind::compacted, "compacted"},
     {fault_kind::key_deleted, "key_deleted", 2},
+    {fault_kind::cut_one_way, "cut_one_way"},
+    {fault_kind::dials_fail, "dials_fail"},
 });
 
 inline constexpr auto faults_of_pods = std::to_array<named_kind<fault_kind>>({
@@ -56,14 +58,6 @@ inline constexpr auto faults_of_pods = std::to_array<named_kind<fault_kind>>({
     {fault_kind::workload_ends, "workload_ends"},
     {fault_kind::clock_set, "clock_set"},
     {fault_kind::order, "order", 8},
-});
-
-/// Of worlds of the swarm alone: others keep their course.
-inline constexpr auto later_faults_of_servers = std::to_array<named_kind<fault_kind>>({
-    {fault_kind::cut_one_way, "cut_one_way"},
-    {fault_kind::dials_fail, "dials_fail"},
-});
-inline constexpr auto later_faults_of_pods = std::to_array<named_kind<fault_kind>>({
     {fault_kind::asleep, "asleep"},
 });
 
@@ -85,6 +79,8 @@ enum class guard_fault {
   sleeps_through_deadline,
   both_killed,      ///< as when the machine runs out of memory
   pod_told_to_end,  ///< as when it is deleted
+  leaves_hidden,    ///< the guard dies, and something of the workload that nobody can tell stays
+  dies_when_found,  ///< the workload, which an agent that comes back has just found
 };
 
 inline constexpr auto guard_faults = std::to_array<named_kind<guard_fault>>({
@@ -104,6 +100,8 @@ inline constexpr auto guard_faults = std::to_array<named_kind<guard_fault>>({
     {guard_fault::sleeps_through_deadline, "sleeps_through_deadline", 2},
     {guard_fault::both_killed, "both_killed"},
     {guard_fault::pod_told_to_end, "pod_told_to_end"},
+    {guard_fault::leaves_hidden, "leaves_hidden"},
+    {guard_fault::dies_when_found, "dies_when_found"},
 });
 
 /// Of a lease file: its lock, the disk, inotify, the agents' threads, and what an operator does.

@@ -125,6 +125,7 @@ void guarded_pod::begin_agent(pid_t pid) {
   const modelled_process* const one = processes_.find(pid);
   if (!agent_ || agent_->pid != pid || one == nullptr || !one->alive()) return;
   agent_->able_since = world_.now;
+  if (std::exchange(dies_when_found_, false)) end_what_is_found();
   agent_hooks_.begins();
 }
 
@@ -332,6 +333,7 @@ modelled_process* guarded_pod::some_process() {
 }
 
 void guarded_pod::freeze_guard(core::duration lasts) {
+  if (!guard_) return;
   judge_.say("the guard is frozen");
   guard_->freeze();
   world_.after(lasts, [this, pid = guard_->pid()] {
@@ -416,6 +418,31 @@ void guarded_pod::fork_something() {
   }
   judge_.say("process " + std::to_string(child.pid) + " comes out of " + std::to_string(from->pid) +
              (child.mark.empty() ? ", and hides" : ""));
+}
+
+/// The guard's container would end with it.
+void guarded_pod::leave_hidden() {
+  modelled_process* const from = some_process();
+  if (on_.accepts_agents || from == nullptr || from->foreign) return;
+  modelled_process& child = processes_.fork(from->pid);
+  child.group = child.pid;
+  child.parent = modelled_processes::init;
+  child.mark.clear();
+  child.ignores_term = true;
+  judge_.say("process " + std::to_string(child.pid) + " hides, and the guard is killed");
+  kill_guard();
+}
+
+/// So that its agent finds the workload running, and hears of its end before it campaigns.
+void guarded_pod::end_what_is_found() {
+  world_.after(world_.dice.spread(100us, 300ms), [this] {
+    std::vector<pid_t> all;
+    for (const auto& [pid, one] : processes_.all()) {
+      const bool is_workload = one.version != 0 || one.foreign;
+      if (is_workload && one.alive() && !one.hangs) all.push_back(pid);
+    }
+    for (const pid_t pid : all) processes_.ends(pid, 0);
+  });
 }
 
 void guarded_pod::hang_something(core::duration lasts) {
@@ -514,6 +541,11 @@ void guarded_pod::fault(const swarm<guard_fault>& kinds, core::duration lasts) {
       judge_.say("the pod is told to end");
       guard_->signal(SIGTERM);
       return end_agent();
+    case guard_fault::leaves_hidden:
+      return leave_hidden();
+    case guard_fault::dies_when_found:
+      dies_when_found_ = true;
+      return kill_agent({});
   }
 }
 
@@ -521,6 +553,7 @@ void guarded_pod::mend() {
   on_.quiet = true;
   if (!guard_) return;
   on_.before_renewal = on_.after_start = nullptr;
+  dies_when_found_ = false;
   guard_->thaw();
   pause_agent(false);
   for (auto& [pid, one] : processes_.all()) {

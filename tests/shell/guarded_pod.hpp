@@ -61,6 +61,7 @@ class guarded_pod {
   void fault(const swarm<guard_fault>& kinds, core::duration lasts);
   /// Nothing of it gets any time.
   void stand_still(core::duration lasts);
+  void freeze_guard(core::duration lasts);
   void pause_agent(bool on);
   /// SIGKILL. In a container of its own the next one begins after `away`.
   void kill_agent(core::duration away);
@@ -101,11 +102,12 @@ class guarded_pod {
   [[nodiscard]] bool is_known(const modelled_process& what) const;
   [[nodiscard]] bool could_kill(const modelled_process& what) const;
 
-  void freeze_guard(core::duration lasts);
   void pause_agent_for(core::duration lasts);
   void kill_guard();
   void fork_something();
   void hang_something(core::duration lasts);
+  void leave_hidden();
+  void end_what_is_found();
   void cut_off(core::duration lasts);
   void sleep_through_deadline();
   void fail_at_next_renewal(core::duration lasts);
@@ -125,7 +127,8 @@ class guarded_pod {
   bool guard_comes_ = false;               ///< another one is about to start
   bool agent_comes_ = false;
   bool container_comes_ = false;
-  core::duration agent_away_{};  ///< time from the end of this agent to the next one
+  bool dies_when_found_ = false;  ///< its workload, when the next agent begins
+  core::duration agent_away_{};   ///< time from the end of this agent to the next one
   world_time told_to_end_at_ = sim::world_never;
 };
 

@@ -261,7 +261,8 @@ void judge::granted(std::size_t pod, const std::string& which, std::uint64_t ver
   // It may have stood in line until others were gone.
   const auto held = std::ranges::count_if(terms_, [&](const term& other) {
     const bool is_told = other.told_at <= world_.now && other.told_to == found->owner;
-    const bool is_news = reads_old && other.is_back && other.placed_at <= well;
+    const bool is_news = (reads_old && other.is_back && other.placed_at <= well) ||
+                         has_not_read_of(other, pod, world_.now);
     return other.which == which && other.number < found->number && other.erased_at > world_.now &&
            !is_told && !is_news;
   });
@@ -306,6 +307,14 @@ void judge::tells(std::size_t pod, const std::string& which, std::uint64_t versi
   if (one->told_at != sim::world_never) return;
   one->told_at = world_.now;
   one->told_to = members_[to].identity;
+}
+
+std::optional<std::size_t> judge::pod_in_line(const std::string& which, std::size_t place) const {
+  const auto all = in_line(which);
+  if (all.size() <= place) return std::nullopt;
+  const std::string& owner = present_.at(all[place])->owner;
+  if (!owner.starts_with(name_of_pods)) return std::nullopt;
+  return std::stoul(owner.substr(name_of_pods.size()));
 }
 
 bool judge::is_told_by_first(const std::string& which,
@@ -373,6 +382,11 @@ bool judge::has_missed_a_restore(std::size_t pod, const std::string& which) cons
   const auto found = shown_.find({pod, which});
   return may_miss_restores_ && was_restored_ && found != shown_.end() &&
          found->second.at < restored_at_;
+}
+
+/// A restore has brought it back, and the pod had read nothing by then that was sent since.
+bool judge::has_not_read_of(const term& what, std::size_t pod, world_time by) const {
+  return what.is_back && news_from(pod, by) < what.placed_at;
 }
 
 void judge::believes_clean(std::size_t pod, const std::string& which, std::uint64_t version) {
@@ -445,7 +459,8 @@ void judge::starts(std::size_t pod, const std::string& which, std::uint64_t vers
   auto& highest = highest_[which];
   const bool goes_on = version == highest.version && pod == highest.pod;
   // A guard that stood still meanwhile.
-  const bool is_asked_before = one->is_back && asked_at < one->placed_at;
+  const bool is_asked_before =
+      (one->is_back && asked_at < one->placed_at) || has_not_read_of(*one, pod, asked_at);
   // A restore has given the key back to a member whose agent and guard began since the larger one.
   const bool knows_none_larger = one->is_back && seen_[{pod, which}].largest() <= version;
   if (slots_of(which) == 1 && version <= highest.version && !goes_on && is_of_present &&

@@ -110,6 +110,8 @@ class judge final : public store_witness {
   void renews(std::size_t pod, const std::string& which, std::uint64_t version);
   /// Since when the agent of this pod has got its time; `world_never`: it has not.
   std::function<world_time(std::size_t pod)> well_since;
+  /// When the newest was sent that the watch of this pod had brought by then.
+  std::function<world_time(std::size_t pod, world_time by)> news_from;
   /// True while its guard lives and does nothing: nobody hears from it what has ended.
   std::function<bool(std::size_t pod)> guard_hangs;
   void believes_clean(std::size_t pod, const std::string& which, std::uint64_t version);
@@ -120,6 +122,9 @@ class judge final : public store_witness {
   }
   /// It tells the member of another pod that its term is over.
   void tells(std::size_t pod, const std::string& which, std::uint64_t version, std::size_t to);
+  /// Whose key this is in the order of age, from 0 on; nothing: there is none, or another client's.
+  [[nodiscard]] std::optional<std::size_t> pod_in_line(const std::string& which,
+                                                       std::size_t place) const;
   /// True if this is the place behind the holder, which has told it that its term is over, and
   /// whose release has not come to the store yet.
   [[nodiscard]] bool is_told_by_first(const std::string& which,
@@ -307,6 +312,7 @@ class judge final : public store_witness {
   [[nodiscard]] bool has_only_waited(const term& what) const;
   [[nodiscard]] bool was_left_clean(const term& before) const;
   [[nodiscard]] bool has_predecessor(const term& before) const;
+  [[nodiscard]] bool has_not_read_of(const term& what, std::size_t pod, world_time by) const;
   [[nodiscard]] bool has_missed_a_restore(std::size_t pod, const std::string& which) const;
   void note_news(std::size_t pod, const std::string& which, bool has_room);
   void go_on_in(term& granted);

@@ -285,9 +285,11 @@ void member::hears_that_session_is_gone(const std::string& id, world_time asked_
 
 void member::judge_campaign(core::election_index which) {
   const core::election_view& one = view(core::place(which));
+  const bool adopts = one.phase == core::phase::candidate && one.workload_running;
+  const bool must_be_well = on_.checks_health && on_.checks_always && !machine_.has_been_well;
   stage_.referee.campaigns(on_.number, stage_.elections[core::place(which)],
-                           {.ill = on_.is_ill(stage_),
-                            .adopts = one.phase == core::phase::candidate && one.workload_running,
+                           {.ill = on_.is_ill(stage_) || (must_be_well && !adopts),
+                            .adopts = adopts,
                             .lacks_guard = guarded_ != nullptr && !guarded_->agent_has_guard()});
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <deque>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -37,6 +38,17 @@ void modelled_network::heal(std::size_t pod, std::size_t server) {
     world_.after(pause, std::move(next));
     pause += 10us;
   }
+}
+
+void modelled_network::note_news(std::size_t pod, world_time sent_at) {
+  auto& all = news_[pod];
+  all.push_back({.read_at = world_.now, .sent_at = sent_at});
+  if (all.size() > most_news) all.pop_front();
+}
+
+world_time modelled_network::news_from(std::size_t pod, world_time by) const {
+  const auto first_after = std::ranges::upper_bound(news_[pod], by, {}, &news::read_at);
+  return first_after == news_[pod].begin() ? sim::world_never : std::prev(first_after)->sent_at;
 }
 
 void modelled_network::carry(std::size_t pod, std::size_t server, direction where,
@@ -158,7 +170,6 @@ class modelled_stream final : public http::http_stream {
         [s = state_, text = std::string(more)] { s->network->servers_.more(s->there, text); });
   }
   void pause(core::duration how_long) override {
-    if (!state_->network->obeys_pauses) return;
     state_->paused_until = std::max(state_->paused_until, state_->network->world_.now + how_long);
   }
 
@@ -231,10 +242,15 @@ class modelled_client final : public http::http_client {
     made->agent = agent_;
     made->on = std::move(on);
     made->there = network_.servers_.make_stream();
+    // Who opens one has just read everything.
+    network_.note_news(pod_, network_.world_.now);
     made->there->data = [noted = std::weak_ptr(made)](std::string text) {
       const auto self = noted.lock();
       if (!self) return;
-      self->to_agent([s = self.get(), text = std::move(text)] { s->on.data(text); });
+      self->to_agent([s = self.get(), text = std::move(text), sent = self->network->world_.now] {
+        s->network->note_news(s->pod, sent);
+        s->on.data(text);
+      });
     };
     made->there->end = [noted = std::weak_ptr(made)] {
       const auto self = noted.lock();

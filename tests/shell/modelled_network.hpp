@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -31,6 +32,9 @@ class modelled_network {
   /// What goes the other way arrives.
   void cut(std::size_t pod, std::size_t server, direction which);
   void heal(std::size_t pod, std::size_t server);
+  /// When a server sent the newest of what this pod's streams had brought by then; `world_never`:
+  /// nobody knows.
+  [[nodiscard]] world_time news_from(std::size_t pod, world_time by) const;
   /// A pod out of descriptors, without a name server, or whose certificates have run out: no new
   /// connection, and those that stand go on.
   void refuse_dials(std::size_t pod, bool on) { refuses_dials_[pod] = on; }
@@ -40,9 +44,6 @@ class modelled_network {
   void slow(std::size_t pod, std::size_t server, core::duration most) {
     of(pod, server).most_delay = most;
   }
-
-  /// An agent that pauses a stream hears nothing from it; false: it hears all the same.
-  bool obeys_pauses = false;
 
   /// Called before an agent gets the answer to a request for this target; may be empty.
   std::function<void(std::size_t pod, const std::string& target, world_time asked_at,
@@ -78,6 +79,7 @@ class modelled_network {
     core::duration by{};
   };
 
+  void note_news(std::size_t pod, world_time sent_at);
   [[nodiscard]] core::duration lateness_of(std::size_t pod, const std::string& target) const {
     return target.contains(late_[pod].target) ? late_[pod].by : core::duration{};
   }
@@ -89,6 +91,13 @@ class modelled_network {
   modelled_cluster& servers_;
   std::array<std::array<link, modelled_cluster::most_servers>, most_pods> links_;
   std::array<lateness, most_pods> late_;
+  /// What a stream has brought.
+  struct news {
+    world_time read_at;
+    world_time sent_at;
+  };
+  static constexpr std::size_t most_news = 64;
+  std::array<std::deque<news>, most_pods> news_{};
   std::array<bool, most_pods> refuses_dials_{};
   std::array<std::uint64_t, most_pods> idle_closed_{};  ///< how often
 };

@@ -78,10 +78,12 @@ class modelled_search final : public runtime::guard_search {
 /// Finds the workload ill while its pod is sick.
 class modelled_check final : public health::health_check {
  public:
-  modelled_check(process& loop, const pod_machine& on) : on_(on), timer_(loop) {}
+  modelled_check(process& loop, const pod_machine& on, bool& passed)
+      : on_(on), passed_(passed), timer_(loop) {}
 
   void begin(core::duration, handler done) override {
     timer_.after(3ms, [this, done = std::move(done)] {
+      passed_ = passed_ || !on_.sick_since;
       done(on_.sick_since ? verdict("it is sick") : std::nullopt);
     });
   }
@@ -90,6 +92,7 @@ class modelled_check final : public health::health_check {
 
  private:
   const pod_machine& on_;
+  bool& passed_;
   base::timer timer_;
   std::string subject_ = "modelled check";
 };
@@ -144,7 +147,7 @@ std::unique_ptr<runtime::guard_search> modelled_surroundings::search_guard(
 std::vector<std::unique_ptr<health::health_check>> modelled_surroundings::make_health_checks(
     const settings::health&) {
   std::vector<std::unique_ptr<health::health_check>> out;
-  out.push_back(std::make_unique<modelled_check>(*loop_, on_));
+  out.push_back(std::make_unique<modelled_check>(*loop_, on_, has_been_well));
   return out;
 }
 

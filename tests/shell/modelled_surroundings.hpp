@@ -65,6 +65,8 @@ class modelled_surroundings final : public runtime::surroundings {
   [[nodiscard]] workload::hooks make_hooks(const settings::hooks&) override {
     return owned_.hooked != nullptr ? owned_.hooked->make_hooks(loop_) : workload::hooks{};
   }
+  /// A check of the workload has passed since this agent began.
+  bool has_been_well = false;
   [[nodiscard]] std::vector<std::unique_ptr<health::health_check>> make_health_checks(
       const settings::health& with) override;
   [[nodiscard]] std::expected<std::unique_ptr<kube::api_server>, std::string> make_kubernetes_api(

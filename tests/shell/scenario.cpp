@@ -48,9 +48,6 @@ constexpr std::uint64_t salt_of_cast = 0x5e1d'903a'c7b6'24f1;
 constexpr std::uint64_t salt_of_release = 0x72656c65'61736573;
 constexpr std::uint64_t salt_of_kinds = 0x9c0f'27d1'86e3'b45a;
 constexpr std::uint64_t salt_of_mode = 0x3d61'e8a4'0f97'c25b;
-/// Worlds from this seed on are of the swarm (swarm.hpp). Those below have all kinds of faults, in
-/// the course on which the seeds of some mutants rely.
-constexpr std::uint64_t first_of_swarm = std::uint64_t{1} << 32;
 /// A world with more steps than this has an endless loop.
 constexpr std::uint64_t most_events = 3'000'000;
 
@@ -80,14 +77,13 @@ class scenario {
                .store = store},
         cast_(stage_, seed ^ salt_of_cast),
         kinds_dice_(seed ^ salt_of_kinds),
-        kinds_(faults_here(seed), is_swarm(seed), kinds_dice_),
-        kinds_of_guards_(guard_faults, is_swarm(seed), kinds_dice_),
-        kinds_of_files_(file_faults, is_swarm(seed), kinds_dice_) {
-    network_.obeys_pauses = is_swarm(seed);
+        kinds_(faults_here(), kinds_dice_),
+        kinds_of_guards_(guard_faults, kinds_dice_),
+        kinds_of_files_(file_faults, kinds_dice_) {
     store == kept_in::sqlite ? share_file() : plan_troubles(~seed);
     stage_.guarded = world_.dice.chance(650'000);
     stage_.guard_socket = stage_.guarded && world_.dice.chance(500'000);
-    if (is_swarm(seed) && stage_.guarded && !stage_.guard_socket) {
+    if (stage_.guarded && !stage_.guard_socket) {
       rng dice(seed ^ salt_of_mode);
       stage_.found = dice.chance(300'000);
       stage_.found_may_run = dice.chance(400'000);
@@ -119,6 +115,7 @@ class scenario {
       return pods_[p]->hooked && pods_[p]->hooked->is_left_alone_for(stage_.when.ttl * 101 / 100);
     };
     judge_.well_since = [this](std::size_t p) { return pods_[p]->well_since(); };
+    judge_.news_from = [this](std::size_t p, world_time by) { return network_.news_from(p, by); };
     judge_.guard_hangs = [this](std::size_t p) {
       return pods_[p]->guarded && pods_[p]->guarded->guard_hangs();
     };
@@ -138,10 +135,11 @@ class scenario {
       if (stage_.hooked) pods_[p]->hooked = std::make_unique<hooked_workload>(stage_, on);
       world_.after(world_.dice.between(core::duration{}, 3s), [this, p] { open(p); });
     }
-    ambushes_ = std::make_unique<ambushes>(stage_, seed ^ salt_of_ambushes, is_swarm(seed), pods,
+    ambushes_ = std::make_unique<ambushes>(stage_, seed ^ salt_of_ambushes, pods, hands(),
                                            [this](const std::string& what) { say(what); });
     judge_.on_grant = [this](std::size_t p, const std::string& which) {
       ambushes_->granted(p, which);
+      if (troubles_) troubles_->granted(which);
     };
     troubled_ = world_.dice.between(core::duration(20s), 90s);
     faults_ = world_.dice.between(std::int64_t{3}, 60);
@@ -168,9 +166,8 @@ class scenario {
         "health");
     add(cast_.has_twins(), "twins");
     add(cast_.disagrees(), "disagreement");
-    add(ambushes_->overtakes(), "overtaken");
-    add(ambushes_->doubts(), "doubted");
     add(faults_ * 1s > troubled_, "dense");
+    ambushes_->tell(out);
     if (troubles_) troubles_->tell(out);
     kinds_.tell(out);
     if (stage_.guarded) kinds_of_guards_.tell(out);
@@ -231,6 +228,10 @@ class scenario {
                                                   seed, tell);
     }
     troubles_->operator_comes = [this] { accept_versions(); };
+    troubles_->restored = [this] { ambushes_->restored(); };
+    troubles_->holder_resigns = [this](const std::string& which) {
+      if (const auto pod = judge_.pod_in_line(which, 0)) resign(*pod, which);
+    };
   }
 
   void hears_of_session(std::size_t p, const std::string& target, world_time asked_at,
@@ -570,18 +571,13 @@ class scenario {
     }
   }
 
-  static bool is_swarm(std::uint64_t seed) { return seed >= first_of_swarm; }
-
-  [[nodiscard]] std::vector<named_kind<fault_kind>> faults_here(std::uint64_t seed) const {
+  [[nodiscard]] std::vector<named_kind<fault_kind>> faults_here() const {
     std::vector<named_kind<fault_kind>> out;
     const auto add = [&](std::span<const named_kind<fault_kind>> more, bool is_here) {
       if (is_here) out.insert(out.end(), more.begin(), more.end());
     };
-    const bool has_servers = stage_.store != kept_in::sqlite;
-    add(faults_of_servers, has_servers);
+    add(faults_of_servers, stage_.store != kept_in::sqlite);
     add(faults_of_pods, true);
-    add(later_faults_of_servers, has_servers && is_swarm(seed));
-    add(later_faults_of_pods, is_swarm(seed));
     return out;
   }
 
@@ -648,6 +644,22 @@ class scenario {
     // A stopped agent takes no order.
     if (!pods_[p]->paused) pods_[p]->agent->order(e, what);
     ambushes_->ordered();
+  }
+
+  void resign(std::size_t p, const std::string& which) {
+    // Of twins nobody could say who is meant; a stopped agent takes no order.
+    if (!pods_[p]->agent || pods_[p]->paused || cast_.has_twins()) return;
+    say("pod " + std::to_string(p) + " is asked to give " + which + " up");
+    pods_[p]->agent->order(number_of(which), {.what = core::order_action::resign});
+  }
+
+  hands_on_pods hands() {
+    return {.resign = [this](std::size_t p, const std::string& which) { resign(p, which); },
+            .kill_agent = [this](std::size_t p) { kill_agent(p, 1ms); },
+            .freeze_guard =
+                [this](std::size_t p, core::duration lasts) {
+                  if (pods_[p]->guarded) pods_[p]->guarded->freeze_guard(lasts);
+                }};
   }
 
   void mend() {
@@ -833,7 +845,6 @@ int run_worlds(kept_in store, const char* name, const char* replay_command, int 
       {.name = name,
        .replay_command = replay_command,
        .usual_seeds = 10'000,
-       .first_drawn = first_of_swarm,
        .run = [run](std::uint64_t seed) { return run(seed, false); },
        .replay = [run](std::uint64_t seed, std::size_t) { return run(seed, true); },
        .traits = [store](std::uint64_t seed) { return scenario(seed, false, store).traits(); }},

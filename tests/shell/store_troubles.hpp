@@ -24,10 +24,16 @@ class store_troubles {
   virtual void plan(world_time quiet) = 0;
   /// Which of them this world has, as traits of it.
   virtual void tell(std::vector<std::string>& traits) const = 0;
+  /// The store has granted this election to a pod, and nobody has heard of it yet.
+  virtual void granted(const std::string& /*which*/) {}
   /// All is well again: nobody but the agents contends, and they may do all that they need.
   virtual void mend() = 0;
   /// Called once after a restore, when an operator begins to look after the agents.
   std::function<void()> operator_comes;
+  /// Called after each restore.
+  std::function<void()> restored;
+  /// A person asks the holder of this election to give it up.
+  std::function<void(const std::string& which)> holder_resigns;
 
  protected:
   [[nodiscard]] world_time before(world_time quiet) {

@@ -20,16 +20,15 @@ struct named_kind {
   std::size_t share = 1;  ///< how often it is drawn, against the others
 };
 
-/// Which kinds of faults one world of the swarm has: three to six of all that there are, and in one
+/// Which kinds of faults one world has: three to six of all that there are, and in one
 /// world of four all of them. Where each world has a little of everything, none has enough of two
 /// kinds for them to meet (Groce, Zhang, Eide, Chen, Regehr: Swarm Testing, ISSTA 2012).
 template <typename Kind>
 class swarm {
  public:
-  /// `is_one`: false for a world that has all.
-  swarm(std::span<const named_kind<Kind>> all, bool is_one, rng& dice) {
+  swarm(std::span<const named_kind<Kind>> all, rng& dice) {
     for (const named_kind<Kind>& one : all) drawn_.insert(drawn_.end(), one.share, one);
-    has_all_ = !is_one || dice.chance(250'000);
+    has_all_ = dice.chance(250'000);
     if (has_all_) return;
     const std::uint64_t of = drawn_.size();
     const auto few = std::min(of, static_cast<std::uint64_t>(dice.between(std::int64_t{3}, 6)));

@@ -16,6 +16,7 @@ using namespace std::chrono_literals;
 /// No pod has such a number.
 constexpr std::size_t first_client = 100;
 constexpr std::size_t most_clients = 3;
+constexpr std::uint32_t half = 500'000;
 /// Nobody is active for so long, at most, because nobody looks.
 constexpr core::duration longest_absence = 15s;
 constexpr core::duration longest_lock_delay = 5s;
@@ -29,7 +30,8 @@ consul_troubles::consul_troubles(stage& s, modelled_consul& of, std::uint64_t se
       restores_(dice_.chance(250'000)),
       has_clients_(dice_.chance(250'000)),
       has_nonsense_(dice_.chance(200'000)),
-      forces_releases_(dice_.chance(300'000)) {
+      forces_releases_(dice_.chance(300'000)),
+      hides_releases_(dice_.chance(100'000)) {
   if (dice_.chance(300'000)) stage_.consul.lock_delay = dice_.between({}, longest_lock_delay);
   if (dice_.chance(250'000)) stage_.consul.behavior = settings::session_behavior::remove;
 }
@@ -39,6 +41,7 @@ void consul_troubles::tell(std::vector<std::string>& traits) const {
   if (has_clients_) traits.emplace_back("clients");
   if (has_nonsense_) traits.emplace_back("nonsense");
   if (forces_releases_) traits.emplace_back("forced_releases");
+  if (hides_releases_) traits.emplace_back("unseen_releases");
 }
 
 void consul_troubles::plan(world_time quiet) {
@@ -70,6 +73,27 @@ void consul_troubles::force_release() {
   });
 }
 
+void consul_troubles::granted(const std::string& which) {
+  if (hides_releases_ && !is_well_ && dice_.chance(half)) release_unseen(which);
+}
+
+/// Soon after a grant, while watches are late.
+void consul_troubles::release_unseen(const std::string& which) {
+  const core::duration longest = stage_.when.ttl;
+  say_("watches are late, and an operator is going to release " + which + " by force");
+  for (std::size_t p = 0; p < most_pods; ++p) {
+    stage_.network.answer_late(p, "/v1/kv", dice_.between(longest / 4, longest));
+  }
+  stage_.in.after(longest, [this] {
+    for (std::size_t p = 0; p < most_pods; ++p) stage_.network.answer_late(p, "/v1/kv", {});
+  });
+  stage_.in.after(dice_.spread(1ms, longest / 3), [this, which, longest] {
+    const auto session = consul_.release_one(which);
+    if (!session || dice_.chance(300'000)) return;
+    stage_.in.after(dice_.spread(1ms, longest / 3), [this, id = *session] { consul_.destroy(id); });
+  });
+}
+
 /// `consul lock` for one slot, `consul lock -n` for several.
 void consul_troubles::add_client(std::size_t number, world_time quiet) {
   // They wait for another kind of key than the next member makes (docs/consul.md).
@@ -95,6 +119,7 @@ void consul_troubles::plan_restore(world_time quiet) {
   stage_.in.at(when, [this] {
     say_("the snapshot is restored at index " + std::to_string(consul_.revision()));
     consul_.restore(snapshot_);
+    restored();
     stage_.in.after(dice_.between(core::duration(1s), longest_absence),
                     [this] { operator_comes(); });
   });
@@ -119,6 +144,7 @@ void consul_troubles::write_nonsense() {
 }
 
 void consul_troubles::mend() {
+  is_well_ = true;
   for (const auto& one : clients_) one->retire();
   if (!has_nonsense_) return;
   // There may be no leader yet.

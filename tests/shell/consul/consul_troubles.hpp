@@ -22,12 +22,14 @@ class consul_troubles final : public store_troubles {
 
   void plan(world_time quiet) override;
   void tell(std::vector<std::string>& traits) const override;
+  void granted(const std::string& which) override;
   void mend() override;
 
  private:
   void plan_restore(world_time quiet);
   void write_nonsense();
   void force_release();
+  void release_unseen(const std::string& which);
   void add_client(std::size_t number, world_time quiet);
 
   modelled_consul& consul_;
@@ -35,6 +37,8 @@ class consul_troubles final : public store_troubles {
   bool has_clients_;
   bool has_nonsense_;
   bool forces_releases_;
+  bool hides_releases_;   ///< what forces them slows watches down
+  bool is_well_ = false;  ///< again
   consul_state snapshot_;
   std::vector<std::unique_ptr<foreign_contender>> clients_;
 };

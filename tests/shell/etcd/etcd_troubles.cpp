@@ -22,6 +22,7 @@ constexpr std::size_t most_clients = 3;
 constexpr std::int64_t most_writes_of_others = 5000;
 /// Nobody is active for so long, at most, because nobody looks.
 constexpr core::duration longest_absence = 15s;
+constexpr core::duration line_looks_every = 200ms;
 
 }  // namespace
 
@@ -32,7 +33,8 @@ etcd_troubles::etcd_troubles(stage& s, modelled_etcd& of, std::uint64_t seed,
       restores_(dice_.chance(350'000)),
       has_accounts_(dice_.chance(250'000)),
       has_clients_(dice_.chance(250'000)),
-      has_nonsense_(dice_.chance(200'000)) {
+      has_nonsense_(dice_.chance(200'000)),
+      restores_lines_(!restores_ && dice_.chance(100'000)) {
   if (!has_accounts_) return;
   password_ = base::unique_fd(::memfd_create("password", MFD_CLOEXEC));
   TENURE_CHECK(password_ && ::fchmod(password_.get(), S_IRUSR | S_IWUSR) == 0);
@@ -61,11 +63,15 @@ void etcd_troubles::tell(std::vector<std::string>& traits) const {
   if (has_accounts_) traits.emplace_back("accounts");
   if (has_clients_) traits.emplace_back("clients");
   if (has_nonsense_) traits.emplace_back("nonsense");
+  if (restores_lines_) traits.emplace_back("restored_line");
 }
 
 void etcd_troubles::plan(world_time quiet) {
   if (restores_) {
     for (auto times = dice_.between(std::int64_t{1}, 2); times > 0; --times) plan_restore(quiet);
+  }
+  if (restores_lines_) {
+    stage_.in.at(before(quiet), [this, quiet] { back_up_a_line(quiet); });
   }
   if (has_accounts_) plan_accounts(quiet);
   for (auto times = has_nonsense_ ? dice_.between(std::int64_t{1}, 8) : 0; times > 0; --times) {
@@ -99,6 +105,49 @@ void etcd_troubles::plan_restore(world_time quiet) {
   });
 }
 
+/// When it is restored, who stood in line then has held since, and another one may after it.
+void etcd_troubles::back_up_a_line(world_time quiet) {
+  if (stage_.in.now >= quiet) return;
+  const std::string& which = any_election();
+  const auto next = stage_.referee.pod_in_line(which, stage_.slots);
+  if (!next) return stage_.in.after(line_looks_every, [this, quiet] { back_up_a_line(quiet); });
+  backup_ = etcd_.back_up();
+  say_("backed up at revision " + std::to_string(backup_.keys.revision) + ", while pod " +
+       std::to_string(*next) + " stands in line for " + which);
+  // And once more, when the dust has settled.
+  stage_.in.after(dice_.between(core::duration(5s), 15s), [this, quiet] { back_up_a_line(quiet); });
+  if (dice_.chance(half)) return pass_on(which, dice_.chance(half) ? 1 : 2, quiet);
+  pass_over(which, *next);
+}
+
+void etcd_troubles::pass_on(std::string which, int turns, world_time quiet) {
+  if (stage_.in.now >= quiet) return;
+  if (turns == 0) return restore(dice_.spread(100ms, 1s));
+  holder_resigns(which);
+  stage_.in.after(dice_.spread(100ms, stage_.when.ttl),
+                  [this, which = std::move(which), turns, quiet]() mutable {
+                    pass_on(std::move(which), turns - 1, quiet);
+                  });
+}
+
+/// The one in line is cut off, so it neither sees that it holds nor that an operator deletes its
+/// key, nor who holds after it.
+void etcd_troubles::pass_over(const std::string& which, std::size_t next) {
+  for (std::size_t s = 0; s < modelled_cluster::most_servers; ++s) stage_.network.cut(next, s);
+  const auto heal = [this, next] {
+    for (std::size_t s = 0; s < modelled_cluster::most_servers; ++s) stage_.network.heal(next, s);
+  };
+  holder_resigns(which);
+  const core::duration over_after = dice_.spread(100ms, 500ms);
+  stage_.in.after(over_after, [this, which, next] {
+    if (stage_.referee.pod_in_line(which, 0) == next) etcd_.delete_one(which);
+  });
+  const core::duration restored_after =
+      over_after + stage_.when.lock_delay + dice_.spread(10ms, 1s);
+  stage_.in.after(restored_after, [this] { restore(dice_.spread(10ms, 200ms)); });
+  stage_.in.after(restored_after + dice_.spread(100ms, 2s), heal);
+}
+
 void etcd_troubles::restore(core::duration takes) {
   if (etcd_.is_halted()) return;
   say_("stopped, to be restored");
@@ -111,6 +160,7 @@ void etcd_troubles::restore(core::duration takes) {
                                                        : gap + dice_.below(1'000'000);
     say_("restored: " + std::to_string(gap) + " revisions back, raised by " + std::to_string(bump));
     etcd_.restore(backup_, bump, dice_.chance(half));
+    restored();
     stage_.in.after(dice_.between(core::duration(1s), longest_absence),
                     [this] { operator_comes(); });
   });

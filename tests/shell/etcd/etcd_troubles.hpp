@@ -27,6 +27,9 @@ class etcd_troubles final : public store_troubles {
 
  private:
   void plan_restore(world_time quiet);
+  void back_up_a_line(world_time quiet);
+  void pass_on(std::string which, int turns, world_time quiet);
+  void pass_over(const std::string& which, std::size_t next);
   void restore(core::duration takes);
   void plan_accounts(world_time quiet);
   void change_password();
@@ -38,6 +41,7 @@ class etcd_troubles final : public store_troubles {
   bool has_accounts_;
   bool has_clients_;
   bool has_nonsense_;
+  bool restores_lines_;       ///< backups are taken of elections for which somebody stands in line
   base::unique_fd password_;  ///< a file without a name
   std::uint64_t passwords_ = 0;
   modelled_etcd::backup backup_;

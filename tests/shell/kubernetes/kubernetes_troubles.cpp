@@ -105,6 +105,7 @@ void kubernetes_troubles::restore(core::duration takes) {
                                                        : gap + dice_.below(1'000'000);
     say_("restored: " + std::to_string(gap) + " revisions back, raised by " + std::to_string(bump));
     kubernetes_.restore(backup_, bump);
+    restored();
     stage_.in.after(dice_.between(core::duration(1s), longest_absence),
                     [this] { operator_comes(); });
   });

@@ -70,7 +70,7 @@ bool read_beginning(const seed_program& what, std::string_view text, std::uint64
   std::seed_seq from_both(both.begin(), both.end());
   std::array<std::uint32_t, 1> drawn{};
   from_both.generate(drawn.begin(), drawn.end());
-  out = what.first_drawn + drawn.front();
+  out = drawn.front();
   return true;
 }
 
@@ -157,7 +157,7 @@ void print_traits(const seed_program& what, const std::vector<std::uint64_t>& se
     for (const std::string& trait : what.traits(seed)) ++found[trait].first;
   }
   for (std::uint64_t seed = 1; seed <= sample; ++seed) {
-    for (const std::string& trait : what.traits(what.first_drawn + seed)) ++found[trait].second;
+    for (const std::string& trait : what.traits(seed)) ++found[trait].second;
   }
   std::vector<std::pair<double, std::string>> most;
   for (const auto& [trait, how_often] : found) {

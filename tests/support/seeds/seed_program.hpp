@@ -15,7 +15,6 @@ struct seed_program {
   const char* name;                  ///< in its usage
   const char* replay_command;        ///< without the seed: "./dev sim"
   std::uint64_t usual_seeds = 1000;  ///< if nobody says how many
-  std::uint64_t first_drawn = 0;     ///< seeds are drawn from the 2^32 that begin here
   /// Called by several threads at a time.
   std::function<seed_outcome(std::uint64_t seed)> run;
   /// Runs it and prints what a person needs to understand it, the last `lines` events among it.
