@@ -40,7 +40,7 @@ state::draining& election::taken_away(loss_reason why, time_point kill_by, const
     d = &give_up(why, kill_by, at, out);
     if (why != loss_reason::session_invalid) d->quiet_until = time_point::min();
   }
-  d->gone = true;
+  d->gone = d->lost = true;
   return *d;
 }
 
@@ -48,8 +48,8 @@ state::draining& election::taken_away(loss_reason why, time_point kill_by, const
 state::draining& election::give_up(loss_reason why, time_point kill_by, const moment& at,
                                    effects& out) {
   const bool was_active = view_.phase == phase::active;
-  const bool failed = why == loss_reason::unhealthy ||
-                      (why == loss_reason::workload_exited && !settings_.ends_with_workload);
+  const bool ended = why == loss_reason::workload_exited || why == loss_reason::container_died;
+  const bool failed = why == loss_reason::unhealthy || (ended && !settings_.ends_with_workload);
   state::draining next{.why = why, .last = is_last(why)};
   next.rest = unhealthy_terms_.ended(failed, was_active ? at.now - view_.since : duration::zero(),
                                      settings_.when.ttl);

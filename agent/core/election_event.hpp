@@ -97,7 +97,10 @@ struct workload_started {
 
 /// The last process of the workload was *observed* to be gone, or the workload could not be
 /// started.
-struct workload_exited {};
+struct workload_exited {
+  /// Its whole container is gone: that ends a doubt that `workload_unseen` began.
+  bool with_container = false;
+};
 
 /// What may be left of the workload may take any time to end: it, or its guard, hangs in the
 /// kernel, where SIGKILL has to wait. Its lease is not renewed any more.

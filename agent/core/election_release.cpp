@@ -51,7 +51,7 @@ void election::on(const moment&, const event::released& e, effects&) {
   if (auto* d = in<state::draining>(); d != nullptr && state::awaits(d->release, e.number)) {
     d->release = {};
     d->maybe_held = false;
-    d->gone = true;
+    d->gone = d->lost = true;
   }
 }
 

@@ -111,7 +111,8 @@ struct draining {
   time_point unseen_until = time_point::min();
 
   std::optional<core::lease> lease{};
-  bool gone = false;                 ///< the store said that we no longer hold the lease
+  bool gone = false;                 ///< we no longer hold the lease, or do nothing about it
+  bool lost = false;                 ///< the store said that we no longer hold it
   bool clean = false;                ///< no workload of an earlier term can still run
   std::optional<request> acquire{};  ///< sent as a candidate, not answered yet
   bool maybe_held = false;           ///< as in `candidate`

@@ -49,7 +49,7 @@ void election::on(const moment&, const event::workload_started& e, effects& out)
   out.add(command::publish{});
 }
 
-void election::on(const moment& at, const event::workload_exited&, effects& out) {
+void election::on(const moment& at, const event::workload_exited& e, effects& out) {
   if (workload_term() == no_version) return;
   out.add(command::publish{});
   if (auto* c = in<state::candidate>()) {
@@ -63,6 +63,11 @@ void election::on(const moment& at, const event::workload_exited&, effects& out)
   if (auto* a = in<state::active>()) a->workload = state::workload_state::none;
   if (auto* d = in<state::draining>()) {
     d->workload.reset();
+    if (e.with_container && d->unseen_until != time_point::min()) {
+      TENURE_SOMETIMES(unseen_workload_seen_dead);
+      d->unseen_until = time_point::min();
+      d->gone = d->lost;
+    }
   } else {
     give_up(loss_reason::workload_exited, at.now, at, out);
   }
@@ -89,7 +94,10 @@ void election::on(const moment& at, const event::workload_unseen&, effects& out)
   const time_point renewed_at = later(at.now, settings_.when.try_timeout());
   // By the store's clock, which may run slow by as much as it may run fast.
   const time_point until = later(renewed_at, 2 * ttl - settings_.when.of(ttl).safe_until);
-  taken_away(loss_reason::guard_gone, at.now, at, out).unseen_until = until;
+  const bool was_lost = d != nullptr && d->lost;
+  state::draining& now = taken_away(loss_reason::guard_gone, at.now, at, out);
+  now.unseen_until = until;
+  now.lost = was_lost;
 }
 
 /// The term of the workload that is starting, running or not yet dead; `no_version` if there is

@@ -50,6 +50,8 @@ std::string_view name(loss_reason r) {
       return "workload_exited";
     case loss_reason::guard_gone:
       return "guard_gone";
+    case loss_reason::container_died:
+      return "container_died";
     case loss_reason::version_regressed:
       return "version_regressed";
     case loss_reason::ttl_too_short:
@@ -71,6 +73,7 @@ std::optional<loss_reason> loss_reason_named(std::string_view text) {
                                   loss_reason::shutdown,
                                   loss_reason::workload_exited,
                                   loss_reason::guard_gone,
+                                  loss_reason::container_died,
                                   loss_reason::version_regressed,
                                   loss_reason::ttl_too_short};
   const auto found = std::ranges::find(all, text, [](loss_reason r) { return name(r); });

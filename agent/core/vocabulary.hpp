@@ -42,6 +42,7 @@ enum class loss_reason : std::uint8_t {
   shutdown,           ///< the agent is shutting down
   workload_exited,    ///< the workload ended by itself
   guard_gone,         ///< the guard of the workload is ending or has ended
+  container_died,     ///< the container of guard and workload ended, with all that ran in it
   version_regressed,  ///< the store granted a version lower than one that was seen
   ttl_too_short,      ///< the granted lease lasts too short a time for this member's settings
 };
@@ -62,7 +63,8 @@ constexpr bool is_loss(loss_reason r) {
 
 /// True if somebody should look into it: a loss, or a workload or a guard that fails.
 constexpr bool is_trouble(loss_reason r) {
-  return is_loss(r) || r == loss_reason::unhealthy || r == loss_reason::guard_gone;
+  return is_loss(r) || r == loss_reason::unhealthy || r == loss_reason::guard_gone ||
+         r == loss_reason::container_died;
 }
 
 /// A member that the store shows as a holder.

@@ -12,8 +12,9 @@
 #include "guard/tenure_page.h"
 #include "process/survivors.hpp"
 
-/// What an agent needs from its guard: a connection, two pages, and the workload as the agent sees
-/// it. `guard_endpoint` implements it on the kernel, the simulator (tests/shell) in virtual time.
+/// What an agent needs from its guard: a connection, two pages, the workload as the agent sees it,
+/// and the end of its container. `guard_endpoint` implements it on the kernel, the simulator
+/// (tests/shell) in virtual time.
 namespace tenure::guard {
 
 /// The agent's end of the connection to its guard: whole packets, in order. Use it on the agent's
@@ -75,6 +76,17 @@ class visible_workload {
   [[nodiscard]] virtual process::survivors doubtful() const = 0;
 };
 
+/// The PID namespace of a guard in another container.
+class guard_container {
+ public:
+  virtual ~guard_container() = default;
+
+  /// Calls `ended`, at most once and never from inside the call, when all processes of the
+  /// namespace are dead: the guard, its workload and what others have executed there. False if
+  /// nobody tells that here.
+  [[nodiscard]] virtual bool await_end(std::function<void()> ended) = 0;
+};
+
 /// Everything above.
 class guard_access {
  public:
@@ -84,6 +96,7 @@ class guard_access {
   /// Null if the guard is of an earlier release.
   [[nodiscard]] virtual tenure_page* worker_page() = 0;
   [[nodiscard]] virtual visible_workload& workload() = 0;
+  [[nodiscard]] virtual guard_container& container() = 0;
 };
 
 }  // namespace tenure::guard

@@ -12,6 +12,7 @@
 #include "guard/orphans.hpp"
 #include "guard/shared_page.hpp"
 #include "guard/worker_page.hpp"
+#include "process/pidfd.hpp"
 
 namespace tenure::guard {
 namespace asio = boost::asio;
@@ -95,10 +96,40 @@ class seqpacket_connection final : public guard_connection {
   std::shared_ptr<state> self_;
 };
 
+/// By a pidfd of the first process of the namespace. When that process exits, the kernel kills all
+/// others in the namespace and waits until they are reaped before it reports the exit to pidfds:
+/// `zap_pid_ns_processes` and `do_notify_pidfd`, called in this order by `exit_notify`
+/// (kernel/exit.c).
+class watched_container final : public guard_container {
+ public:
+  watched_container(const asio::any_io_executor& executor, base::unique_fd first_process)
+      : first_(executor) {
+    // One that has ended is not the first process of a namespace in which a guard has answered.
+    if (!process::is_pidfd(first_process) || !process::is_alive(first_process)) return;
+    error_code failed;
+    first_.assign(first_process.get(), failed);
+    if (!failed) static_cast<void>(first_process.release());
+  }
+
+  bool await_end(std::function<void()> ended) override {
+    if (!first_.is_open()) return false;
+    first_.async_wait(descriptor_base::wait_read, [told = std::move(ended)](error_code cancelled) {
+      if (!cancelled) told();
+    });
+    return true;
+  }
+
+ private:
+  asio::posix::stream_descriptor first_;
+};
+
 class guard_endpoint final : public guard_access {
  public:
-  guard_endpoint(const asio::any_io_executor& executor, base::unique_fd socket, pid_t guard)
-      : connection_(executor, std::move(socket)), workload_(guard) {}
+  guard_endpoint(const asio::any_io_executor& executor, base::unique_fd socket, pid_t guard,
+                 base::unique_fd first_process)
+      : connection_(executor, std::move(socket)),
+        workload_(guard),
+        container_(executor, std::move(first_process)) {}
 
   /// Empty, or the reason for the failure.
   [[nodiscard]] std::string map(guard_fds fds) {
@@ -121,17 +152,20 @@ class guard_endpoint final : public guard_access {
     return worker_page_ ? &**worker_page_ : nullptr;
   }
   [[nodiscard]] visible_workload& workload() override { return workload_; }
+  [[nodiscard]] guard_container& container() override { return container_; }
 
  private:
   seqpacket_connection connection_;
   shared_page page_;
   std::optional<guard::worker_page> worker_page_;
   orphans workload_;
+  watched_container container_;
 };
 
 std::expected<std::unique_ptr<guard_endpoint>, std::string> reach(
     const asio::any_io_executor& executor, guard_fds fds, pid_t guard) {
-  auto out = std::make_unique<guard_endpoint>(executor, std::move(fds.socket), guard);
+  auto out = std::make_unique<guard_endpoint>(executor, std::move(fds.socket), guard,
+                                              std::move(fds.first_process));
   if (std::string wrong = out->map(std::move(fds)); !wrong.empty()) {
     return std::unexpected(std::move(wrong));
   }

@@ -12,6 +12,9 @@ struct guard_fds {
   base::unique_fd socket;
   base::unique_fd page;
   base::unique_fd worker_page;  ///< none: the guard is of an earlier release
+  /// A pidfd of the first process of the guard's PID namespace; none: of an earlier release, or
+  /// the guard has started this agent.
+  base::unique_fd first_process{};
 };
 
 /// True if this process was started by a guard.

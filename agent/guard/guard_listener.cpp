@@ -15,6 +15,7 @@
 #include "base/error_text.hpp"
 #include "base/trusted_open.hpp"
 #include "guard/guard_protocol.hpp"
+#include "process/pidfd.hpp"
 
 namespace tenure::guard {
 namespace {
@@ -22,23 +23,27 @@ namespace {
 /// Long enough that connections of strangers do not keep our agent out.
 constexpr int agents_waiting = 128;
 
-/// Sends a message with those descriptors in `fds` that are not -1.
+constexpr std::size_t most_fds = 3;
+
+/// Sends a message with the descriptors in `fds` before the first that is -1.
 template <guard_message M>
-bool send_with(int socket, const M& what, std::array<int, 2> fds) {
+bool send_with(int socket, const M& what, std::array<int, most_fds> fds) {
   const M complete = sealed(what);
   iovec bytes{.iov_base = const_cast<M*>(&complete), .iov_len = sizeof complete};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof fds)> space{};
   msghdr all{};
   all.msg_iov = &bytes;
   all.msg_iovlen = 1;
-  if (fds[0] >= 0) {
+  const auto size =
+      static_cast<std::size_t>(std::ranges::find(fds, -1) - fds.begin()) * sizeof(int);
+  if (size > 0) {
     all.msg_control = space.data();
-    all.msg_controllen = space.size();
+    all.msg_controllen = CMSG_SPACE(size);
     cmsghdr* head = CMSG_FIRSTHDR(&all);
     head->cmsg_level = SOL_SOCKET;
     head->cmsg_type = SCM_RIGHTS;
-    head->cmsg_len = CMSG_LEN(sizeof fds);
-    std::memcpy(CMSG_DATA(head), fds.data(), sizeof fds);
+    head->cmsg_len = CMSG_LEN(size);
+    std::memcpy(CMSG_DATA(head), fds.data(), size);
   }
   return ::sendmsg(socket, &all, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
 }
@@ -115,19 +120,23 @@ base::unique_fd guard_listener::accept(int& connections) {
                                 message::turned_away{.reason = message::turned_away::other_user,
                                                      .guard_uid = ::geteuid(),
                                                      .agent_uid = who ? who->uid : 0},
-                                {-1, -1}));
+                                {-1, -1, -1}));
   }
   return {};
 }
 
 bool guard_listener::welcome(const base::unique_fd& agent, const base::unique_fd& page,
                              const base::unique_fd& worker_page) {
-  return send_with(agent.get(), message::welcome{}, {page.get(), worker_page.get()});
+  constexpr pid_t first_of_namespace = 1;
+  // Without pidfds the agent does without.
+  const base::unique_fd first = process::open_pidfd(first_of_namespace);
+  return send_with(agent.get(), message::welcome{}, {page.get(), worker_page.get(), first.get()});
 }
 
 void guard_listener::turn_away_for_another(base::unique_fd agent) {
-  static_cast<void>(send_with(
-      agent.get(), message::turned_away{.reason = message::turned_away::another_agent}, {-1, -1}));
+  static_cast<void>(send_with(agent.get(),
+                              message::turned_away{.reason = message::turned_away::another_agent},
+                              {-1, -1, -1}));
 }
 
 bool guard_acceptor::next(int& connections) {

@@ -43,7 +43,9 @@ class guard_listener {
   /// rejected connection subtracts one from `connections`. Rejects other users. Allocates nothing.
   [[nodiscard]] base::unique_fd accept(int& connections);
 
-  /// Sends both pages to an accepted agent. False if it is gone already.
+  /// Sends an accepted agent both pages, and a pidfd of the first process of our PID namespace,
+  /// whose end the kernel reports only when nothing in that namespace is left. False if it is gone
+  /// already.
   [[nodiscard]] static bool welcome(const base::unique_fd& agent, const base::unique_fd& page,
                                     const base::unique_fd& worker_page);
 

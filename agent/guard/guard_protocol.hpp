@@ -187,8 +187,8 @@ struct signalled {
   std::uint32_t reserved = 0;
 };
 
-/// Guard to an agent that connected over its socket, with the descriptors of both pages. The first
-/// message.
+/// Guard to an agent that connected over its socket, with the descriptors of both pages and, from
+/// 0.2 on, a pidfd of the first process of the guard's PID namespace. The first message.
 struct welcome {
   static constexpr auto type = message_type::welcome;
   message_head head{};

@@ -1,6 +1,5 @@
 #include "guard/orphans.hpp"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,13 +17,6 @@
 
 namespace tenure::guard {
 namespace {
-
-/// False once every thread of it has ended.
-bool lives(const base::unique_fd& process) {
-  if (!process) return false;
-  pollfd one{.fd = process.get(), .events = POLLIN, .revents = 0};
-  return ::poll(&one, 1, 0) == 0;
-}
 
 enum class mark : std::uint8_t {
   seen,
@@ -141,7 +133,7 @@ process::survivors orphans::doubtful() const {
 }
 
 bool orphans::guard_exists() const {
-  return lives(guard_fd_);
+  return process::is_alive(guard_fd_);
 }
 
 bool orphans::kill_children_of_guard() {
@@ -170,7 +162,7 @@ bool orphans::kill_children_of_guard() {
 bool orphans::kill_group() {
   process::process_scan processes;
   if (!processes.open()) return false;
-  if (!lives(leader_fd_)) {
+  if (!process::is_alive(leader_fd_)) {
     const auto holder = processes.look_up(leader_);
     if (holder && !holder->dead()) return true;
   }

@@ -44,6 +44,8 @@ std::string_view words_of(loss_reason why) {
       return "the workload has ended";
     case loss_reason::guard_gone:
       return "the guard of the workload has ended or hangs";
+    case loss_reason::container_died:
+      return "the container of the workload has ended";
     case loss_reason::version_regressed:
       return "the store has granted an older version than one that was seen";
     case loss_reason::ttl_too_short:

@@ -65,7 +65,7 @@ void guard_mode::on(const workload::workload_exited& what) {
   say_exit(what);
   const bool may_campaign_next = driver().begun() && phase() == core::phase::draining;
   if (may_campaign_next) with_.host.workload_ended();
-  feed(core::event::workload_exited{});
+  feed(core::event::workload_exited{.with_container = what.with_container});
   if (!may_campaign_next) with_.host.workload_ended();
 }
 

@@ -358,6 +358,8 @@ const char* words_of(core::loss_reason why) {
       return "giving the lease up: its workload does not run any more";
     case loss_reason::guard_gone:
       return "giving the lease up: its guard cannot be relied on";
+    case loss_reason::container_died:
+      return "giving the lease up: the container of its workload has ended";
   }
   return "";
 }

@@ -189,6 +189,7 @@ void say_no_guard(log::logger& to, std::string_view directory, std::string_view 
 void say_guard_found(log::logger& to, std::string_view directory);
 void say_guard_ends(log::logger& to, std::string_view directory, int signo);
 void say_guard_gone(log::logger& to, std::string_view directory);
+void say_container_died(log::logger& to, std::string_view directory);
 void say_guard_hangs(log::logger& to, std::string_view directory);
 void say_guard_answers(log::logger& to, std::string_view directory);
 /// Our own guard is dead, or hangs (`hangs`), so the agent ends. `runs`: a workload was running,

@@ -145,6 +145,11 @@ void say_guard_gone(log::logger& to, std::string_view directory) {
   to.write(log::log_level::warn, "the guard is gone", {{"directory", directory}});
 }
 
+void say_container_died(log::logger& to, std::string_view directory) {
+  to.write(log::log_level::warn, "the container of the guard has ended, with all that ran in it",
+           {{"directory", directory}});
+}
+
 namespace {
 constexpr const char* hangs_words = "the guard does not answer: it is stopped or gets no processor";
 }  // namespace

@@ -112,8 +112,16 @@ void socket_guard_mode::on(const workload::signalled& what) {
 /// A workload in sight must be ended first, over the link that we have.
 void socket_guard_mode::on(const workload::guard_gone& what) {
   with_.instruments.guard_is(false);
-  if (std::exchange(here_, false)) say_guard_gone(with_.to, with_.settings.guard_dir);
-  lose(what.workload_in_sight);
+  if (std::exchange(here_, false)) {
+    what.with_container ? say_container_died(with_.to, with_.settings.guard_dir)
+                        : say_guard_gone(with_.to, with_.settings.guard_dir);
+  }
+  if (what.with_container) {
+    is_killed_ = lost_ = true;
+    feed(core::event::guard_away{.why = core::loss_reason::container_died});
+  } else {
+    lose(what.workload_in_sight);
+  }
   if (!owner_->may_run() || !what.workload_in_sight) search_->start();
 }
 

@@ -37,16 +37,19 @@ constexpr auto answers_within = std::chrono::seconds(1);
 struct received_fds {
   base::unique_fd page;
   base::unique_fd worker_page;
+  base::unique_fd first_process;  ///< none: the guard is of an earlier release
 };
+constexpr std::size_t most_fds = 3;
 
 received_fds fds_in(msghdr& all) {
   received_fds out;
   for (cmsghdr* head = CMSG_FIRSTHDR(&all); head != nullptr; head = CMSG_NXTHDR(&all, head)) {
     if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS) continue;
-    std::array<int, 2> fds{-1, -1};
+    std::array<int, most_fds> fds{-1, -1, -1};
     std::memcpy(fds.data(), CMSG_DATA(head), std::min(sizeof fds, head->cmsg_len - CMSG_LEN(0)));
     out.page.reset(fds[0]);
     out.worker_page.reset(fds[1]);
+    out.first_process.reset(fds[2]);
   }
   return out;
 }
@@ -174,7 +177,7 @@ void guard_dialer::impl::await_welcome() {
 
 void guard_dialer::impl::read_welcome() {
   alignas(8) std::array<std::byte, 256> bytes;
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(2 * sizeof(int))> space{};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(most_fds * sizeof(int))> space{};
   iovec into{.iov_base = bytes.data(), .iov_len = bytes.size()};
   msghdr all{};
   all.msg_iov = &into;
@@ -195,7 +198,8 @@ void guard_dialer::impl::read_welcome() {
   dials = false;
   outcome(guard::guard_fds{.socket = base::unique_fd(socket.release()),
                            .page = std::move(fds.page),
-                           .worker_page = std::move(fds.worker_page)});
+                           .worker_page = std::move(fds.worker_page),
+                           .first_process = std::move(fds.first_process)});
 }
 
 void guard_dialer::impl::failed(const std::string& why, bool absent) {

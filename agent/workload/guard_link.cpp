@@ -27,6 +27,8 @@ constexpr core::duration strangers_end_within = std::chrono::seconds(1);
 /// long as that could hide in it. Then we say hello again, but not for ever.
 constexpr core::duration clock_is_read_within = std::chrono::milliseconds(100);
 constexpr int most_hellos = 5;
+/// The kernel takes longer only if there is much memory to free, or if something hangs.
+constexpr core::duration container_ends_within = std::chrono::milliseconds(100);
 /// Pause between two looks at what is left.
 constexpr core::duration kill_again = std::chrono::milliseconds(10);
 
@@ -53,7 +55,8 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
         hearing(on, page, [this](bool hears) { on_hearing(hears); }),
         greeting(on),
         backstop(on),
-        again(on) {}
+        again(on),
+        rest_of_container(on) {}
 
   void open();
 
@@ -65,9 +68,12 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   [[nodiscard]] std::optional<guard_unusable> doubt(const guard::message::guard_hello& what) const;
   [[nodiscard]] found_workload take_over(const guard::message::guard_hello& what);
   void on_hang_up();
+  [[nodiscard]] bool await_container();
+  void on_container_end();
+  void tell_gone(bool with_container);
   void on_hearing(bool hears);
   void on_exited(const guard::message::exited& what);
-  void on_killed();
+  void on_killed(bool with_container = false);
   void on_exited(const workload_exited& what);
   void nothing_runs();
   [[nodiscard]] bool is_buried(std::uint64_t which) const;
@@ -90,10 +96,11 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   guard::visible_workload& left;
   guard::guard_page& page;
   guard_outbox outbox;
-  guard_hearing hearing;  ///< for a guard that does not acknowledge
-  base::timer greeting;   ///< for a guard that does not answer
-  base::timer backstop;   ///< for a guard that lets a deadline pass
-  base::timer again;      ///< between two looks at the orphans
+  guard_hearing hearing;          ///< for a guard that does not acknowledge
+  base::timer greeting;           ///< for a guard that does not answer
+  base::timer backstop;           ///< for a guard that lets a deadline pass
+  base::timer again;              ///< between two looks at the orphans
+  base::timer rest_of_container;  ///< for a container that ends later than its guard
 
   work state = work::none;
   core::version version = core::no_version;
@@ -104,11 +111,12 @@ struct guard_link::impl : std::enable_shared_from_this<impl> {
   core::time_point said_hello_at{};
   int hellos = 0;  ///< that we have said
   guard::session_id
-      first_session{};   ///< what the guard's first answer had: the next ones have ours
-  bool greeted = false;  ///< the guard has answered
-  bool gone = false;     ///< the guard is gone
-  bool killing = false;  ///< we kill instead of the guard
-  bool closed = false;   ///< the link was destroyed
+      first_session{};     ///< what the guard's first answer had: the next ones have ours
+  bool greeted = false;    ///< the guard has answered
+  bool gone = false;       ///< the guard is gone
+  bool told_gone = false;  ///< and so we have said
+  bool killing = false;    ///< we kill instead of the guard
+  bool closed = false;     ///< the link was destroyed
 };
 
 // --- what the guard says ---------------------------------------------------------------------
@@ -279,7 +287,7 @@ void guard_link::impl::write(core::version of, const guard::guard_page::deadline
 }
 
 /// We killed it, or it died with its container: its status is unknown.
-void guard_link::impl::on_killed() {
+void guard_link::impl::on_killed(bool with_container) {
   if (state == work::running) {
     buried = version;
     // A guard that hangs must not take what comes until the deadline for this term's workload.
@@ -287,7 +295,7 @@ void guard_link::impl::on_killed() {
     const bool may_mistake = !gone && left.comes_by_itself() && now < kill_at;
     if (may_mistake) write(version, {.stop_at = now, .kill_at = now});
   }
-  on_exited(workload_exited{.status = SIGKILL});
+  on_exited(workload_exited{.status = SIGKILL, .with_container = with_container});
 }
 
 void guard_link::impl::on_exited(const workload_exited& what) {
@@ -325,12 +333,41 @@ void guard_link::impl::on_hang_up() {
   hearing.stop();
   // The guard may have started the workload and died before it could report it.
   if (state == work::asked) state = work::running;
-  emit(guard_gone{.workload_in_sight = left.in_sight()});
+  if (await_container()) return;
+  tell_gone(false);
   if (is_unasked) emit(start_refused{.version = version});
   if (state == work::none) return;
   // An invisible workload dies with its container, at its deadline at the latest.
   if (!left.in_sight()) return watch_deadline();
   if (!std::exchange(killing, true)) kill_orphans();
+}
+
+/// True if the end of an invisible workload is going to be seen, and said together with that of its
+/// guard unless it takes long.
+bool guard_link::impl::await_container() {
+  if (state == work::none || left.in_sight()) return false;
+  const bool is_told = guard->container().await_end([noted = weak_from_this()] {
+    const auto self = noted.lock();
+    if (self && !self->closed) self->on_container_end();
+  });
+  if (!is_told) return false;
+  rest_of_container.after(container_ends_within, [this] {
+    if (!closed) tell_gone(false);
+  });
+  watch_deadline();
+  return true;
+}
+
+void guard_link::impl::on_container_end() {
+  if (state == work::none) return;
+  tell_gone(true);
+  if (!closed) on_killed(true);
+}
+
+void guard_link::impl::tell_gone(bool with_container) {
+  rest_of_container.cancel();
+  if (std::exchange(told_gone, true)) return;
+  emit(guard_gone{.workload_in_sight = left.in_sight(), .with_container = with_container});
 }
 
 // --- instead of the guard --------------------------------------------------------------------
@@ -352,8 +389,9 @@ void guard_link::impl::on_deadline() {
   const core::time_point due = std::min(kill_at, kill_by);
   if (loop.now() < core::later(due, guard_is_late_after)) return watch_deadline();
   if (!left.in_sight()) {
-    if (gone) on_killed();
-    return;
+    if (!gone) return;
+    tell_gone(false);
+    return on_killed();
   }
   if (!std::exchange(killing, true)) kill_orphans();
 }
@@ -421,6 +459,7 @@ guard_link::~guard_link() {
   self_->greeting.cancel();
   self_->backstop.cancel();
   self_->again.cancel();
+  self_->rest_of_container.cancel();
   base::event_loop& loop = self_->loop;
   loop.post([last = std::move(self_)] {});
 }

@@ -22,6 +22,7 @@ struct workload_exited {
   int status;                            ///< its first process's status, from waitpid
   bool had_to_be_killed = false;         ///< it was asked to end, and SIGKILL had to follow
   std::optional<core::time_point> at{};  ///< when, if known; may be long ago
+  bool with_container = false;           ///< all of its container is gone; the status is not known
 };
 
 /// The workload that an agent has left running for the next one.
@@ -87,10 +88,11 @@ struct signalled {
 
 /// The guard is dead or has ended normally. The link itself kills the workload that it left behind;
 /// if a workload ran, `workload_exited` follows when its process group is observed to be empty. In
-/// another container that cannot be observed: then it follows after the workload's deadline or
-/// after `presume_dead`.
+/// another container only the end of all of it can be observed, if at all: then `workload_exited`
+/// follows after that, or after the workload's deadline, or after `presume_dead`.
 struct guard_gone {
   bool workload_in_sight = true;
+  bool with_container = false;  ///< all of its container is gone, the workload included
 };
 
 /// The guard has not acknowledged a deadline within a second, or does not answer at all: it is

@@ -137,6 +137,7 @@ class tenures final : public in_turn {
       case ending::workload:
         ::kill(m.workload().value_or(0), SIGKILL);
         return;
+      case ending::container:
       case ending::vanished:
         return m.pull_the_plug();
     }
@@ -157,6 +158,74 @@ class tenures final : public in_turn {
   std::string ttl_;
   std::vector<std::string> more_;
   std::array<std::unique_ptr<member>, 2> members_;
+};
+
+/// What a container shows to others: none of its processes.
+const std::vector<std::string> container{"unshare", "--pid", "--fork", "--kill-child",
+                                         "--mount-proc"};
+
+class pods final : public in_turn {
+ public:
+  pods(std::string store, std::string endpoint, int ttl_seconds)
+      : store_(std::move(store)),
+        endpoint_(std::move(endpoint)),
+        ttl_(std::to_string(ttl_seconds) + "s") {
+    start_first();
+  }
+
+  void settle() override {
+    const std::size_t holder = tests::stamped_runs(in_).back().identity == names[0] ? 0 : 1;
+    need(tests::eventually([&] {
+           const std::string shown = log(1 - holder);
+           const auto last = shown.rfind("holder=");
+           const auto died = shown.rfind("the container of the guard has ended");
+           const auto found = shown.rfind("guard found");
+           return last != std::string::npos &&
+                  shown.substr(last).starts_with(std::string("holder=") + names[holder]) &&
+                  (died == std::string::npos || (found != std::string::npos && found > died));
+         }),
+         "the standby does not see the holder: " + log(1 - holder));
+  }
+
+ protected:
+  void start(std::size_t which) override {
+    const std::string directory = (in_ / (std::string("shared-") + names[which])).string();
+    std::vector<std::string> guard = container;
+    guard.insert(guard.end(), {tests::tenure_binary(), "guard", "--dir", directory, "--",
+                               tests::stamper_binary(), in_.path()});
+    const std::string number = std::to_string(++started_);
+    guards_[which] = std::make_unique<program>(guard, in_ / ("guard" + number));
+    if (agents_[which]) return;
+    std::vector<std::string> agent = container;
+    agent.insert(agent.end(), {tests::tenure_binary(), "agent", "--store", store_, "--endpoint",
+                               endpoint_.empty() ? (in_ / "db").string() : endpoint_, "--election",
+                               "test", "--identity", names[which], "--ttl", ttl_, "--guard-dir",
+                               directory, "--listen", "127.0.0.1:0", "--probe-listen", "off"});
+    agents_[which] = std::make_unique<program>(agent, in_ / ("agent" + number));
+  }
+
+  void finish(std::size_t holder, ending how) override {
+    if (how == ending::asked) return guards_[holder]->send(SIGTERM);
+    if (how == ending::vanished) agents_[holder].reset();
+    for (const pid_t first : tests::children_of(guards_[holder]->pid())) ::kill(first, SIGKILL);
+  }
+
+  void note_parts(std::size_t holder, turn& of) override {
+    of.seen_dead = time_of("\"the workload ", log(holder));
+    of.granted = time_of("\"active under version", log(1 - holder));
+  }
+
+  [[nodiscard]] std::string log(std::size_t which) const override {
+    return agents_[which] ? agents_[which]->err() : std::string();
+  }
+
+ private:
+  std::string store_;
+  std::string endpoint_;
+  std::string ttl_;
+  int started_ = 0;
+  std::array<std::unique_ptr<program>, 2> guards_;
+  std::array<std::unique_ptr<program>, 2> agents_;
 };
 
 class etcdctls final : public in_turn {
@@ -321,6 +390,22 @@ std::unique_ptr<contestants> two_tenures(const std::string& store,
                                          const servers::server_cluster& at, int ttl_seconds,
                                          std::vector<std::string> more) {
   return std::make_unique<tenures>(store, at, ttl_seconds, std::move(more));
+}
+
+std::unique_ptr<contestants> two_pods(const std::string& store, const std::string& endpoint,
+                                      int ttl_seconds) {
+  return std::make_unique<pods>(store, endpoint, ttl_seconds);
+}
+
+std::vector<double> container_deaths(contestants& pods, int rounds) {
+  std::vector<double> out;
+  for (int round = 0; round < rounds; ++round) {
+    pods.settle();
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    const contestants::turn one = pods.hand_over(ending::container);
+    out.push_back(static_cast<double>(one.began - one.ended) / 1e6);
+  }
+  return out;
 }
 
 std::unique_ptr<contestants> two_consul_locks(const servers::server_release& of,

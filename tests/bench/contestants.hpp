@@ -15,9 +15,10 @@ namespace tenure::bench {
 
 /// How a turn ends.
 enum class ending {
-  asked,     ///< SIGTERM, to whom a user would send it
-  workload,  ///< SIGKILL to the workload
-  vanished,  ///< SIGKILL to everything
+  asked,      ///< SIGTERM, to whom a user would send it
+  workload,   ///< SIGKILL to the workload
+  container,  ///< SIGKILL to the container with the workload, as by the kernel without memory
+  vanished,   ///< SIGKILL to everything
 };
 
 /// Two clients of one kind that hold the same lock in turn, each with a stamper under it.
@@ -62,6 +63,11 @@ samples measure(contestants& ours, contestants& theirs, ending how, int rounds,
 std::unique_ptr<contestants> two_tenures(const std::string& store,
                                          const servers::server_cluster& at, int ttl_seconds,
                                          std::vector<std::string> more = {});
+/// The same as in two pods, with the guard in one container and the agent in another.
+std::unique_ptr<contestants> two_pods(const std::string& store, const std::string& endpoint,
+                                      int ttl_seconds);
+/// How long nobody runs after the container of such a pod was killed, in milliseconds.
+std::vector<double> container_deaths(contestants& pods, int rounds);
 /// `consul lock`, of the release that is served, with its own TTL of 15 s.
 std::unique_ptr<contestants> two_consul_locks(const servers::server_release& of,
                                               const servers::consul_cluster& at);

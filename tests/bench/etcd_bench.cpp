@@ -204,6 +204,10 @@ void measure_hand_overs(const servers::server_release& release, int rounds) {
   measure_hand_overs(release, rounds, "without the word", {}, hand_over_goal);
   measure_hand_overs(release, rounds, "with the word", {"--peer-listen", "127.0.0.1:0"},
                      hand_over_goal_with_word);
+  const servers::etcd_cluster for_pods(release, plain_etcd());
+  const auto pods = two_pods("etcd", for_pods.endpoint(), long_ttl_seconds);
+  print_row("the main container is killed, its agent lives, ttl 15 s",
+            container_deaths(*pods, rounds), "ms");
   const servers::etcd_cluster fresh(release, plain_etcd());
   const servers::etcd_cluster fresh_for_theirs(release, plain_etcd());
   const auto ours = two_tenures("etcd", fresh, crash_ttl_seconds);

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "contestants.hpp"
 #include "figures.hpp"
 #include "harness.hpp"
 
@@ -98,6 +99,12 @@ void measure_hand_over(int rounds) {
   print_row("hand-over: last stamp of the old -> first of the next", from_death, "ms");
 }
 
+void measure_container(int rounds) {
+  const auto pods = two_pods("sqlite", "", 15);
+  print_row("fail-over: the main container is killed, its agent lives, ttl 15 s",
+            container_deaths(*pods, rounds), "ms");
+}
+
 void measure_failover(int rounds) {
   std::vector<double> gaps;
   for (int round = 0; round < rounds; ++round) {
@@ -125,6 +132,7 @@ int main(int argc, char** argv) {
   }
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   measure_hand_over(rounds);
+  measure_container(rounds / 2);
   measure_failover(5);
   measure_idle(idle_seconds);
 }

@@ -23,6 +23,7 @@ using namespace tenure::bench;
 
 constexpr int ttl_seconds = 15;
 constexpr int their_rounds = 4;  // each takes seconds
+constexpr int container_rounds = 20;
 constexpr int crash_rounds = 3;
 constexpr double hand_over_goal_ms = 20;
 constexpr double workload_goal_ms = 50;
@@ -67,6 +68,9 @@ void measure_hand_overs(const servers::kubernetes_server& server, int rounds) {
 void measure_crashes(const servers::kubernetes_server& server) {
   const auto ours = two_tenures("kubernetes", server, ttl_seconds);
   const auto theirs = two_electors(ELECTOR, server);
+  const auto pods = two_pods("kubernetes", server.endpoint(0), ttl_seconds);
+  print_row("the main container is killed, its agent lives, ttl 15 s",
+            container_deaths(*pods, container_rounds), "ms");
   std::printf("everything of the holder is killed, ttl %d s -> next first instruction\n",
               ttl_seconds);
   const std::vector<double> us = turns(*ours, ending::vanished, crash_rounds, 1e9);

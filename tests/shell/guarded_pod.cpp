@@ -218,8 +218,8 @@ void guarded_pod::tick() {
   if (agent_ && agent_->link != nullptr) agent_->link->look();
   check_guard_ends();
   keep_container();
-  const bool all_is_over =
-      on_.accepts_agents || (!agent_ && (on_.found || some_process() == nullptr));
+  const bool all_is_over = on_.accepts_agents ? guard_->memory()->container.is_over
+                                              : !agent_ && (on_.found || some_process() == nullptr);
   if (!guard_->lives() && !guard_comes_ && !away_ && all_is_over) {
     start_guard_in(world_.dice.spread(10ms, 3s));
   }

@@ -150,13 +150,16 @@ void judged_link::on(const workload::start_failed& what) {
   on_.referee.answered(of_->pid, core::number(what.version), false, 0);
 }
 
-void judged_link::on(const workload::workload_exited&) {
+void judged_link::on(const workload::workload_exited& what) {
   const bool has_guard = guard_number_ == on_.guards && !link_->gone();
   const world_time guard_well_since =
       has_guard ? std::max(on_.guard_able_since, of_->able_since) : sim::world_never;
-  on_.referee.exited(of_->pid, std::exchange(doubtful_, false), in_sight_, guard_well_since);
+  // Its deadline has passed, or the next guard is there, and the end of its container was not seen.
+  const bool is_presumed = link_->gone() && !in_sight_ && !what.with_container;
+  on_.referee.exited(of_->pid, std::exchange(doubtful_, false), in_sight_, is_presumed,
+                     guard_well_since);
   on_.processes.close_term();
-  if (has_guard) in_sight();
+  if (has_guard || what.with_container) in_sight();
 }
 
 void judged_link::on(const workload::workload_doubtful& what) {

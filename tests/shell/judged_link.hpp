@@ -81,10 +81,10 @@ class judged_link final : public workload::workload_owner {
   void on(const workload::start_refused& what);
   void on(const workload::start_failed& what);
   void on(const workload::workload_survives&) {}
-  void on(const workload::workload_exited&);
+  void on(const workload::workload_exited& what);
   void on(const workload::workload_doubtful& what);
   void on(const workload::signalled&) { usable_ = false; }
-  void on(const workload::guard_gone& what) { lost(what.workload_in_sight); }
+  void on(const workload::guard_gone& what) { lost(what.workload_in_sight || what.with_container); }
   void on(const workload::guard_hangs& what);
   void on(const workload::guard_recovers&);
   void lost(bool workload_in_sight);

@@ -181,6 +181,7 @@ void referee::changes(world_time now, std::size_t pod, std::size_t election,
     case loss_reason::shutdown:
     case loss_reason::workload_exited:
     case loss_reason::guard_gone:
+    case loss_reason::container_died:
       caused = (l.asked & bit(how.why)) != 0;
       break;
     case loss_reason::none:

@@ -66,6 +66,7 @@ const reasons = {
   unhealthy: ['gave it up', 'its workload was unhealthy'],
   workload_exited: ['gave it up', 'its workload had ended'],
   guard_gone: ['gave it up', 'its guard had ended'],
+  container_died: ['gave it up', 'its container had ended'],
   renew_timeout: ['lost it', 'it could not renew its lease in time'],
   taken_over: ['lost it', 'another member had taken it'],
   session_invalid: ['lost it', 'the store had ended its session'],

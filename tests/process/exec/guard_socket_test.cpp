@@ -274,16 +274,57 @@ TEST_F(GuardSocket, FrozenGuardOutOfSightKillsWhenItCanAndIsUsedAgain) {
   ASSERT_TRUE(runs_as(in_, "a", first->version)) << a.logs();
 }
 
-TEST_F(GuardSocket, WhatNobodyCanSeeEndKeepsItsLeaseUntilThatRunsOut) {
+/// As when it runs out of memory: what the kernel has ended needs no lease.
+TEST_F(GuardSocket, ContainerThatDiesFreesItsLeaseAtOnce) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root for a PID namespace";
+  pod a(in_, "a", long_ttl);
+  pod b(in_, "b", long_ttl);
+  a.start_guard({}, own_namespace);
+  a.start_agent(own_namespace);
+  const auto first = runs_as(in_, "a");
+  ASSERT_TRUE(first) << a.logs();
+  b.start();
+  ASSERT_TRUE(b.knows_holder("a"));
+  pod::end(a.guard(), SIGKILL);
+  ASSERT_TRUE(runs_as(in_, "b", first->version)) << a.logs() << b.logs();
+  EXPECT_THAT(a.agent().err(), HasSubstr("reason=container_died"));
+
+  a.start_guard({}, own_namespace);
+  ASSERT_TRUE(eventually([&] { return a.agent().said("guard found"); })) << a.logs();
+}
+
+/// Of an agent that came later than its guard, which has found the workload.
+TEST_F(GuardSocket, ContainerThatDiesFreesTheLeaseThatTheNextAgentKeeps) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root for a PID namespace";
+  pod a(in_, "a", long_ttl);
+  pod b(in_, "b", long_ttl);
+  a.start_guard({}, own_namespace);
+  a.start_agent(own_namespace);
+  const auto first = runs_as(in_, "a");
+  ASSERT_TRUE(first) << a.logs();
+  pod::end(a.agent(), SIGKILL);
+  a.start_agent(own_namespace);
+  ASSERT_TRUE(eventually([&] { return a.agent().said("active again under version"); })) << a.logs();
+  b.start();
+  ASSERT_TRUE(b.knows_holder("a"));
+  pod::end(a.guard(), SIGKILL);
+  ASSERT_TRUE(runs_as(in_, "b", first->version)) << a.logs() << b.logs();
+}
+
+/// Its end says nothing of the rest of its container.
+TEST_F(GuardSocket, GuardThatIsNotTheFirstProcessKeepsItsLeaseUntilThatRunsOut) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root for a PID namespace";
   pod a(in_, "a", short_ttl);
   pod b(in_, "b", short_ttl);
-  a.start_guard({}, own_namespace);
+  std::vector<std::string> behind_a_shell = own_namespace;
+  behind_a_shell.insert(behind_a_shell.end(), {"sh", "-c", "\"$@\"; sleep 600", "sh"});
+  a.start_guard({}, behind_a_shell);
   a.start_agent(own_namespace);
   ASSERT_TRUE(runs_as(in_, "a")) << a.logs();
   b.start();
   ASSERT_TRUE(b.knows_holder("a"));
-  pod::end(a.guard(), SIGKILL);
+  const pid_t shell = children_of(a.guard().pid()).front();
+  ::kill(children_of(shell).front(), SIGKILL);
   ASSERT_TRUE(runs_as(in_, "b", 1)) << a.logs() << b.logs();
   EXPECT_THAT(a.agent().err(), HasSubstr("reason=guard_gone"));
 

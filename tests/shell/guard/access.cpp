@@ -14,6 +14,7 @@ modelled_access::modelled_access(guard_machine& on, std::shared_ptr<guard_memory
     : on_(on),
       memory_(std::move(memory)),
       connection_(std::move(line), loop),
+      loop_(loop),
       guard_(guard),
       self_(self) {}
 
@@ -26,6 +27,20 @@ void modelled_access::follow(pid_t leader) {
   forget();
   const modelled_process* const one = on_.processes.find(leader);
   if (one != nullptr && one->parent == guard_ && guard_exists()) leader_ = leader;
+}
+
+bool modelled_access::await_end(std::function<void()> ended) {
+  modelled_container& in = memory_->container;
+  if (!on_.accepts_agents || !in.is_watchable) return false;
+  const auto tell = [to = loop_, told = std::move(ended)] {
+    if (const auto loop = to.lock()) loop->post(told);
+  };
+  if (in.is_over) {
+    tell();
+  } else {
+    in.ended.emplace_back(tell);
+  }
+  return true;
 }
 
 /// In the order of `orphans::kill_all`.

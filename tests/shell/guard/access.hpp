@@ -12,7 +12,9 @@
 namespace tenure::shell {
 
 /// What a modelled agent has of a modelled guard.
-class modelled_access final : public guard::guard_access, public guard::visible_workload {
+class modelled_access final : public guard::guard_access,
+                              public guard::visible_workload,
+                              public guard::guard_container {
  public:
   /// `guard`: its process id; 0: it is in another container.
   modelled_access(guard_machine& on, std::shared_ptr<guard_memory> memory,
@@ -23,6 +25,8 @@ class modelled_access final : public guard::guard_access, public guard::visible_
   [[nodiscard]] guard::guard_page& page() override { return memory_->page; }
   [[nodiscard]] tenure_page* worker_page() override { return &memory_->worker; }
   [[nodiscard]] visible_workload& workload() override { return *this; }
+  [[nodiscard]] guard_container& container() override { return *this; }
+  [[nodiscard]] bool await_end(std::function<void()> ended) override;
 
   [[nodiscard]] bool in_sight() const override { return guard_ != 0; }
   [[nodiscard]] bool comes_by_itself() const override { return on_.found.has_value(); }
@@ -38,6 +42,7 @@ class modelled_access final : public guard::guard_access, public guard::visible_
   guard_machine& on_;
   std::shared_ptr<guard_memory> memory_;
   modelled_connection connection_;
+  std::weak_ptr<process> loop_;
   pid_t guard_;
   pid_t self_;
   pid_t leader_ = 0;

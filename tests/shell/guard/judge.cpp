@@ -121,7 +121,8 @@ void guard_judge::answered(pid_t agent, std::uint64_t version, bool is_start, pi
   of.running = is_start ? version : 0;
 }
 
-void guard_judge::exited(pid_t agent, bool doubtful, bool seen, world_time guard_well_since) {
+void guard_judge::exited(pid_t agent, bool doubtful, bool seen, bool presumed,
+                         world_time guard_well_since) {
   knowledge& of = told_[agent];
   const std::uint64_t version = of.running != 0 ? of.running : of.asked;
   say("agent " + std::to_string(agent) + " is told that " + version_text(version) + " has ended" +
@@ -133,7 +134,7 @@ void guard_judge::exited(pid_t agent, bool doubtful, bool seen, world_time guard
   of.asked = of.running = 0;
   if (version == 0) return broke(guard_rule::exit_reported_twice, "nothing runs");
   const modelled_process* const one = living_of(version);
-  if (one == nullptr || (doubtful && one->hidden())) return;
+  if (one == nullptr || presumed || (doubtful && one->hidden())) return;
   broke(guard_rule::exited_while_alive,
         version_text(version) + ": process " + std::to_string(one->pid));
 }

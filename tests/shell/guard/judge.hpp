@@ -59,8 +59,9 @@ class guard_judge {
   void asks_for_start(pid_t agent, std::uint64_t version);
   /// `is_start`: it runs; else it was refused or could not be started. `pid`: of the first process.
   void answered(pid_t agent, std::uint64_t version, bool is_start, pid_t pid);
-  /// `doubtful`: the agent was told that something hidden may be left.
-  void exited(pid_t agent, bool doubtful, bool seen, world_time guard_well_since);
+  /// `doubtful`: the agent was told that something hidden may be left; `presumed`: nobody has seen
+  /// the end.
+  void exited(pid_t agent, bool doubtful, bool seen, bool presumed, world_time guard_well_since);
   /// `is_news`: its guard lives.
   void found(pid_t agent, std::uint64_t version, bool has_ended, const std::string& session,
              bool is_news);

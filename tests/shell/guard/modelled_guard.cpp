@@ -17,6 +17,8 @@ constexpr std::uint32_t exec_fails_ppm = 30'000;
 constexpr std::uint32_t launch_fails_ppm = 50'000;
 constexpr std::uint32_t preempted_ppm = 20'000;
 constexpr std::uint32_t half = 500'000;
+/// Of a release that does.
+constexpr std::uint32_t hands_pidfd_ppm = 800'000;
 
 /// "TENURE_RUN=SESSION.TERM" of a block of variables.
 std::string mark_in(std::string_view environment) {
@@ -137,6 +139,7 @@ modelled_guard::modelled_guard(guard_machine& on, launch_agent launches)
             on.rules) {
   on_.guard_able_since = on_.in.now;
   ++on_.guards;
+  memory_->container.is_watchable = on_.in.dice.chance(hands_pidfd_ppm);
   on_.processes.subreaper = pid_;
   on_.processes.child_died = [this](pid_t parent) {
     if (parent == pid_) child_died();
@@ -264,14 +267,27 @@ void modelled_guard::ends(int status) {
   if (socket_.line()) socket_.line()->wakes_guard = nullptr;
   socket_.close();
   for (auto& one : std::exchange(knocks_, {})) one(nullptr);
-  if (on_.accepts_agents) {
-    // It is the first process of its container.
-    for (const modelled_process* const one : on_.processes.descendants_of(pid_, 0)) {
-      on_.processes.all()[one->pid].hangs = false;
-      on_.processes.ends(one->pid, SIGKILL);
-    }
-  }
+  if (on_.accepts_agents) end_container();
   on_.processes.ends(pid_, status);
+}
+
+/// It is the first process of its container. The kernel kills the others, which may take long for
+/// one that hangs or has much memory, and says that it has ended when all are dead.
+void modelled_guard::end_container() {
+  rng& dice = on_.in.dice;
+  core::duration last{};
+  for (const modelled_process* const one : on_.processes.descendants_of(pid_, 0)) {
+    const core::duration takes = dice.spread(20us, dice.chance(half) ? 50ms : 5s);
+    last = std::max(last, takes);
+    on_.processes.all()[one->pid].killed = true;
+    on_.in.after(takes, [&in = on_.processes, pid = one->pid] {
+      modelled_process* const there = in.find(pid);
+      if (there == nullptr) return;
+      there->hangs = false;
+      in.ends(pid, SIGKILL);
+    });
+  }
+  on_.in.after(last, [noted = memory_] { noted->container.end(); });
 }
 
 // --- what the loop asks of the kernel --------------------------------------------------------

@@ -52,7 +52,21 @@ struct guard_machine {
 };
 
 /// The memory that a guard shares with its agents; it outlives each of them.
+/// The PID namespace of one guard, as an agent in another container can watch it.
+struct modelled_container {
+  bool is_watchable = true;  ///< false: the guard is of a release that hands no pidfd out
+  bool is_over = false;      ///< nothing in it is alive any more
+  std::vector<std::function<void()>> ended;
+
+  void end() {
+    is_over = true;
+    for (const auto& tell : std::exchange(ended, {})) tell();
+  }
+};
+
+/// What a guard shares with its agents.
 struct guard_memory {
+  modelled_container container;
   guard::guard_page page;
   tenure_page worker{.magic = TENURE_PAGE_MAGIC,
                      .layout = TENURE_PAGE_LAYOUT,
@@ -165,6 +179,7 @@ class modelled_guard final : public guard::guard_host,
   void sleep();
   void told(std::uint64_t version, int signo);
   void ends(int status);
+  void end_container();
   [[nodiscard]] std::shared_ptr<modelled_line> new_line();
   void may_be_preempted() const;
   void stand_still(core::duration lasts) const;

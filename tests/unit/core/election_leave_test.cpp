@@ -470,6 +470,35 @@ TEST(Unseen, WorkloadThatWasFoundMayHaveBeenRenewedByATryThatWasNotAnswered) {
   }
 }
 
+/// Its container may take long to end.
+TEST(Unseen, EndOfTheWholeContainerEndsTheDoubt) {
+  for (const bool is_told_first : {false, true}) {
+    conversation c;
+    c.becomes_active();
+    c.at(6s).says(event::workload_unseen{});
+    if (is_told_first) c.says(event::guard_away{});
+    const std::string said = c.at(8s).says(event::workload_exited{.with_container = true});
+    EXPECT_THAT(said, HasSubstr("release 5")) << is_told_first;
+  }
+}
+
+TEST(Unseen, EndOfTheContainerDoesNotBringALostLeaseBack) {
+  conversation c;
+  c.becomes_active();
+  c.at(5s).says(event::lost{.version = five, .why = loss_reason::revoked});
+  c.at(6s).says(event::workload_unseen{});
+  EXPECT_THAT(c.at(7s).says(event::workload_exited{.with_container = true}),
+              Not(HasSubstr("release")));
+}
+
+TEST(Guard, ContainerThatDiesIsTheReasonAndItsEndFreesTheLease) {
+  conversation c;
+  c.becomes_active();
+  c.at(6s).says(event::guard_away{.why = loss_reason::container_died});
+  EXPECT_EQ(c.view().last_loss, loss_reason::container_died);
+  EXPECT_THAT(c.says(event::workload_exited{.with_container = true}), HasSubstr("release 5"));
+}
+
 TEST(Unseen, WhatDoesNotRunIsNotMissed) {
   conversation c;
   c.starts();

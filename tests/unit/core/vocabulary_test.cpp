@@ -11,20 +11,12 @@ namespace {
 
 constexpr std::array every_phase{phase::observer, phase::candidate, phase::pending,
                                  phase::active,   phase::draining,  phase::stopped};
-constexpr std::array every_reason{loss_reason::none,
-                                  loss_reason::renew_timeout,
-                                  loss_reason::taken_over,
-                                  loss_reason::suspended,
-                                  loss_reason::revoked,
-                                  loss_reason::session_invalid,
-                                  loss_reason::unhealthy,
-                                  loss_reason::resigned,
-                                  loss_reason::preempted,
-                                  loss_reason::shutdown,
-                                  loss_reason::workload_exited,
-                                  loss_reason::guard_gone,
-                                  loss_reason::version_regressed,
-                                  loss_reason::ttl_too_short};
+constexpr std::array every_reason{
+    loss_reason::none,           loss_reason::renew_timeout,     loss_reason::taken_over,
+    loss_reason::suspended,      loss_reason::revoked,           loss_reason::session_invalid,
+    loss_reason::unhealthy,      loss_reason::resigned,          loss_reason::preempted,
+    loss_reason::shutdown,       loss_reason::workload_exited,   loss_reason::guard_gone,
+    loss_reason::container_died, loss_reason::version_regressed, loss_reason::ttl_too_short};
 
 TEST(Vocabulary, EveryPhaseHasANameOfItsOwn) {
   std::set<std::string_view> names;
@@ -49,7 +41,8 @@ TEST(Vocabulary, NamesAreTheOnesThatUsersWriteInTheirAlerts) {
 TEST(Vocabulary, WhatSomebodyHereAskedForIsNoLoss) {
   for (const loss_reason asked :
        {loss_reason::none, loss_reason::unhealthy, loss_reason::resigned, loss_reason::preempted,
-        loss_reason::shutdown, loss_reason::workload_exited, loss_reason::guard_gone}) {
+        loss_reason::shutdown, loss_reason::workload_exited, loss_reason::guard_gone,
+        loss_reason::container_died}) {
     EXPECT_FALSE(is_loss(asked)) << name(asked);
   }
   for (const loss_reason loss :

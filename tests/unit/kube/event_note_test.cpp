@@ -48,6 +48,7 @@ TEST(EventNote, EveryReasonHasAWordForPrograms) {
         std::pair(loss_reason::shutdown, "Shutdown"),
         std::pair(loss_reason::workload_exited, "WorkloadExited"),
         std::pair(loss_reason::guard_gone, "GuardGone"),
+        std::pair(loss_reason::container_died, "ContainerDied"),
         std::pair(loss_reason::version_regressed, "VersionRegressed"),
         std::pair(loss_reason::ttl_too_short, "TtlTooShort")}) {
     EXPECT_EQ(loss_of("db", core::version{1}, why).reason, word);

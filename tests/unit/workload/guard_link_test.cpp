@@ -46,6 +46,8 @@ struct script {
   bool in_sight = true;      ///< the processes of its container are visible
   bool comes_by_itself = false;
   guard::remains left = guard::remains::nothing;  ///< of a workload that the agent kills
+  bool is_watchable = false;                      ///< the end of its container is
+  std::function<void()> container_ended;
   int hellos = 0;
   guard::guard_connection::handlers on;
 };
@@ -53,7 +55,8 @@ struct script {
 /// Stands in for a guard in another container: the test says what it answers, and when.
 class scripted_guard final : public guard::guard_access,
                              public guard::guard_connection,
-                             public guard::visible_workload {
+                             public guard::visible_workload,
+                             public guard::guard_container {
  public:
   explicit scripted_guard(script& by) : script_(by) {}
 
@@ -61,6 +64,11 @@ class scripted_guard final : public guard::guard_access,
   [[nodiscard]] guard::guard_page& page() override { return script_.page; }
   [[nodiscard]] tenure_page* worker_page() override { return nullptr; }
   [[nodiscard]] guard::visible_workload& workload() override { return *this; }
+  [[nodiscard]] guard::guard_container& container() override { return *this; }
+  [[nodiscard]] bool await_end(std::function<void()> ended) override {
+    if (script_.is_watchable) script_.container_ended = std::move(ended);
+    return script_.is_watchable;
+  }
 
   void open(handlers on) override { script_.on = std::move(on); }
   void close() override { script_.on = {}; }
@@ -96,7 +104,13 @@ class SlowHello : public testing::Test {
   [[nodiscard]] std::vector<std::string> heard() const {
     std::vector<std::string> out;
     for (const guard_event& one : events_) {
-      out.emplace_back(std::holds_alternative<guard_ready>(one)      ? "ready"
+      const auto* const gone = std::get_if<guard_gone>(&one);
+      const auto* const exited = std::get_if<workload_exited>(&one);
+      const bool is_whole = (gone != nullptr && gone->with_container) ||
+                            (exited != nullptr && exited->with_container);
+      out.emplace_back(is_whole && gone != nullptr                   ? "gone with its container"
+                       : is_whole                                    ? "dead with its container"
+                       : std::holds_alternative<guard_ready>(one)    ? "ready"
                        : std::holds_alternative<guard_unusable>(one) ? "unusable"
                        : std::holds_alternative<guard_hangs>(one)    ? "hangs"
                        : std::holds_alternative<guard_gone>(one)     ? "gone"
@@ -257,6 +271,51 @@ TEST_F(OrderToAGuardThatEnds, MayHaveBeenCarriedOutIfItWasTaken) {
   guard_.on.hung_up();
   EXPECT_TRUE(link_.may_run());
   EXPECT_THAT(heard(), ElementsAre("ready", "gone"));
+}
+
+/// A guard in a container whose end is reported.
+class ContainerThatEnds : public OrderToAGuardThatEnds {
+ protected:
+  void SetUp() override {
+    guard_.is_watchable = true;
+    OrderToAGuardThatEnds::SetUp();
+  }
+};
+
+TEST_F(ContainerThatEnds, IsTheEndOfItsWorkload) {
+  start();
+  guard_.on.hung_up();
+  EXPECT_THAT(heard(), ElementsAre("ready")) << "all of it is about to end";
+  EXPECT_TRUE(link_.may_run()) << "the end of the guard alone proves nothing";
+  loop_.pass(50ms);
+  guard_.container_ended();
+  EXPECT_THAT(heard(), ElementsAre("ready", "gone with its container", "dead with its container"));
+  EXPECT_FALSE(link_.may_run());
+}
+
+TEST_F(ContainerThatEnds, MayTakeLong) {
+  start();
+  guard_.on.hung_up();
+  loop_.pass(100ms);
+  EXPECT_THAT(heard(), ElementsAre("ready", "gone"));
+  loop_.pass(5s);
+  guard_.container_ended();
+  EXPECT_THAT(heard(), ElementsAre("ready", "gone", "dead with its container"));
+}
+
+TEST_F(ContainerThatEnds, SaysNothingNewAfterTheDeadline) {
+  start();
+  guard_.on.hung_up();
+  loop_.pass(2min + 1s);
+  EXPECT_THAT(heard(), ElementsAre("ready", "gone", "other")) << "nobody has seen it";
+  guard_.container_ended();
+  EXPECT_THAT(heard(), ElementsAre("ready", "gone", "other"));
+}
+
+TEST_F(ContainerThatEnds, IsNotMissedIfNothingRan) {
+  guard_.on.hung_up();
+  EXPECT_THAT(heard(), ElementsAre("ready", "gone"));
+  EXPECT_FALSE(guard_.container_ended);
 }
 
 }  // namespace
