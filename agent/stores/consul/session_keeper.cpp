@@ -102,7 +102,9 @@ void session_keeper::keep(const std::string& id, core::time_point deadline,
         const kept_session kept{
             .id = id, .sent_at = what->sent_at, .ttl = std::min(ttl_, ttl->value_or(ttl_))};
         const bool is_as_wished = wish_.ttl || is_fresh(id);
-        if (is_as_wished && (!present_ || present_->id == id)) present_ = kept;
+        // If it was ours when this was sent and is not now, it was given away.
+        const bool is_ours = present_ ? present_->id == id : !before;
+        if (is_as_wished && is_ours) present_ = kept;
         done(std::optional(kept));
       },
       priority::urgent);

@@ -74,6 +74,10 @@ class session_keeper {
 
   /// The present session is another keeper's from now on; the next call of `obtain` makes one.
   void give_away() { present_.reset(); }
+  /// The same, if it is this one.
+  void give_away(std::string_view id) {
+    if (present_ && present_->id == id) present_.reset();
+  }
 
   /// A session that another keeper has given away is the present one from now on. Precondition: no
   /// term uses the one before, which ends by itself.

@@ -108,6 +108,8 @@ void shared_state::transact(const std::vector<operation>& what, core::time_point
 
 held_term& shared_state::hold(core::election_index which, const slot_holder& own) {
   self.sessions.insert(own.session);
+  // Also one that was not sure any more when it became a term: it ends with that.
+  place_sessions.give_away(own.session);
   auto& held = held_[core::place(which)];
   if (!held || held->version != own.version || held->session != own.session) {
     held.emplace();
@@ -146,7 +148,7 @@ bool shared_state::may_hold(core::election_index which) const {
 
 std::optional<kept_session> shared_state::take_from_places(std::string_view id) {
   if (!of_places || of_places->id != id) return {};
-  place_sessions.give_away();
+  place_sessions.give_away(id);
   return std::exchange(of_places, std::nullopt);
 }
 
