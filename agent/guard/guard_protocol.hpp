@@ -187,8 +187,9 @@ struct signalled {
   std::uint32_t reserved = 0;
 };
 
-/// Guard to an agent that connected over its socket, with the descriptors of both pages and, from
-/// 0.2 on, a pidfd of the first process of the guard's PID namespace. The first message.
+/// Guard to an agent that connected over its socket, with the descriptors of both pages and a pidfd
+/// of the first process of the guard's PID namespace, which earlier releases do not send. The first
+/// message.
 struct welcome {
   static constexpr auto type = message_type::welcome;
   message_head head{};
