@@ -160,7 +160,8 @@ void judge::restored(const std::vector<restored_key>& there, std::uint64_t revis
     if (known == terms_.rend()) continue;
     present_[one.create_revision] = &*known;
     if (one.lease == 0 || known->lease == one.lease) continue;
-    known->key = one.key;
+    // An answer from before the restore may still name it.
+    known->key_before = std::exchange(known->key, one.key);
     known->lease = one.lease;
     // Its agent finds the term in the lease of before, and takes it for one that is over.
     known->is_back = true;
@@ -246,7 +247,8 @@ void judge::granted(std::size_t pod, const std::string& which, std::uint64_t ver
                     const std::string& key, std::uint32_t slot) {
   const std::string who = "pod " + std::to_string(pod) + " in version " + std::to_string(version);
   const auto found = std::ranges::find_if(terms_.rbegin(), terms_.rend(), [&](const term& one) {
-    return one.version == version && one.which == which && (key.empty() || one.key == key) &&
+    const bool is_its = key.empty() || one.key == key || one.key_before == key;
+    return one.version == version && one.which == which && is_its &&
            one.owner == members_[pod].identity;
   });
   if (found == terms_.rend()) return broke(rule::believed_what_is_not, who + " of " + which);

@@ -214,6 +214,7 @@ class judge final : public store_witness {
   struct term {
     std::string which;
     std::string key;
+    std::string key_before{};  ///< a restore has changed it
     std::string owner;
     std::optional<std::size_t> granted_to{};
     std::uint64_t version = 0;
