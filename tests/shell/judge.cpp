@@ -126,7 +126,10 @@ void judge::erased(const std::string& key, std::uint64_t create_revision, erased
                                (is_given_back && (one.is_back || one.told_over)) ||
                                is_put_behind(one);
   const bool left_alone = one.granted_to && is_left_alone(*one.granted_to);
-  if (one.alive && !was_interrupted && !left_alone) {
+  // Out of sight it was let run out, but a restore has given it time anew: others may hold as if it
+  // had run out.
+  const bool had_run_out = !one.clean && world_.now >= one.believed_until;
+  if (one.alive && !was_interrupted && !left_alone && !had_run_out) {
     broke(rule::released_in_use, "the workload of version " + version + " runs");
   }
   if (holds_it) {
