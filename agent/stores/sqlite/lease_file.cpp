@@ -159,16 +159,18 @@ order_outcome lease_file::drop_order(core::election_index which, const std::stri
   });
 }
 
+/// Members first: one that releases its lease and leaves meanwhile is then not taken for one that
+/// has vanished while it held.
 std::expected<std::vector<looked>, unknown> lease_file::read(
     std::span<const core::election_index> which, core::time_point deadline) {
+  look_at_members_directory();
+  members_.repeat_words();
+  const auto others = members_.others();
   auto outcome = with_table(deadline, [&](lease_table& table) {
     return table.read(subjects_of(which), until(deadline));
   });
   if (!outcome) return std::unexpected(std::move(outcome.error()));
-  look_at_members_directory();
-  members_.repeat_words();
   if (*outcome) {
-    const auto others = members_.others();
     members_.forget_dead(others);
     for (std::size_t i = 0; i < which.size(); ++i) {
       core::observation& seen = (**outcome)[i].seen;
