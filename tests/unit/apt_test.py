@@ -103,6 +103,13 @@ class Apt(unittest.TestCase):
     def test_for_the_lock_of_dpkg(self):
         self.waits("lib/dpkg/lock")
 
+    def test_also_beside_others_in_the_same_clone(self):
+        running = [self.machine.installs() for _ in range(6)]
+        for one in running:
+            said = one.communicate(timeout=120)[0]
+            self.assertEqual(one.returncode, 0, said)
+        self.assertTrue(self.machine.has_it())
+
     def test_and_gives_up_after_a_while(self):
         with open(self.machine.at / "var/lib/dpkg/lock-frontend", "w") as file:
             fcntl.lockf(file, fcntl.LOCK_EX)
