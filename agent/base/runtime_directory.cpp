@@ -46,4 +46,14 @@ std::string default_runtime_directory() {
   return is_directory("/tmp") ? "/tmp/tenure-" + std::to_string(::geteuid()) : "";
 }
 
+std::string unit_name() {
+  const std::string directory = directory_of_unit();
+  return directory.substr(directory.rfind('/') + 1);
+}
+
+std::string runtime_directory(const std::string& given) {
+  if (given == "off") return {};
+  return given.empty() ? default_runtime_directory() : given;
+}
+
 }  // namespace tenure::base

@@ -15,4 +15,12 @@ inline constexpr const char* system_runtime_directory = "/run/tenure";
 /// `open_own_directory` or `make_own_directory`.
 std::string default_runtime_directory();
 
+/// NAME, if this is a unit of systemd with RuntimeDirectory=tenure/NAME, as tenure@NAME is; else
+/// empty.
+std::string unit_name();
+
+/// The directory of the setting `runtime_dir`: `given`, or the default if that is empty. Empty if
+/// there is none, as with "off".
+std::string runtime_directory(const std::string& given);
+
 }  // namespace tenure::base

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/runtime_directory.hpp"
 #include "base/trusted_open.hpp"
 #include "cli/verbs.hpp"
 #include "config/surroundings.hpp"
@@ -18,11 +19,14 @@ namespace tenure::cli {
 namespace {
 
 /// In a container, the host name is that of the pod, and unique. On a host that members share, the
-/// id of their first process tells them apart: it stays when a guard restarts its agent.
+/// name of their unit tells them apart, or else the id of their first process: it stays when a
+/// guard restarts its agent, but not when the member is started again.
 std::string default_identity() {
   const pid_t first = workload::guard_link::in_environment() ? ::getppid() : ::getpid();
   const std::string host = config::host_name();
-  return first == 1 || host.empty() ? host : host + "-" + std::to_string(first);
+  if (first == 1 || host.empty()) return host;
+  const std::string unit = base::unit_name();
+  return host + "-" + (unit.empty() ? std::to_string(first) : unit);
 }
 
 /// A setting under the name that an older sidecar, for which many manifests were written, gave it.

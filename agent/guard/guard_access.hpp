@@ -2,12 +2,14 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
 
+#include "core/clock.hpp"
 #include "guard/guard_page.hpp"
 #include "guard/tenure_page.h"
 #include "process/survivors.hpp"
@@ -47,6 +49,12 @@ enum class remains : std::uint8_t {
   something,  ///< processes were left and have just been killed; look again
   doubtful,   ///< only processes that may or may not belong: see `visible_workload::doubtful`
 };
+
+/// Pause between two looks at what is left.
+inline constexpr core::duration kill_again_after = std::chrono::milliseconds(10);
+/// An unrelated process that was started just now does not count as a doubtful one if it ends
+/// within this time.
+inline constexpr core::duration strangers_end_within = std::chrono::seconds(1);
 
 /// The workload as the agent can reach it without the guard's help. `orphans` is the real
 /// implementation.

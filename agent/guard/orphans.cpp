@@ -9,6 +9,7 @@
 #include <expected>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "process/cgroup_text.hpp"
 #include "process/child_list.hpp"
@@ -24,28 +25,28 @@ enum class mark : std::uint8_t {
   hidden,  ///< unknown: also if descriptors or memory have run out, or it has just ended
 };
 
-/// Searches the environment that the process had when it executed its program.
-mark look_for(const std::string& entry, pid_t pid) {
+/// Searches the environment that the process had when it executed its program, for an entry that is
+/// `wanted`, or that begins with it.
+mark look_for(const std::string& wanted, bool is_beginning, pid_t pid) {
   // On its way out a process has none: then it is empty, or cannot be opened (ESRCH, newer
   // kernels).
   std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
   if (!file) return mark::hidden;
   bool is_empty = true;
   for (std::string one; std::getline(file, one, '\0'); is_empty = false) {
-    if (one == entry) return mark::seen;
+    if (one == wanted || (is_beginning && one.starts_with(wanted))) return mark::seen;
   }
   return is_empty || file.bad() ? mark::hidden : mark::missing;
 }
 
-/// An errno value if they cannot be read.
+}  // namespace
+
 std::expected<std::string, int> cgroups_of(pid_t pid) {
   std::array<char, 4096> room;
   const auto text = process::read_proc(pid, "cgroup", room);
   if (!text) return std::unexpected(text.error());
   return std::string(*text);
 }
-
-}  // namespace
 
 orphans::orphans(pid_t guard) : guard_(guard) {
   if (guard == 0 || !process::proc_is_ours()) return;
@@ -56,6 +57,13 @@ orphans::orphans(pid_t guard) : guard_(guard) {
   if (!processes.open()) return;
   if (const auto stat = processes.look_up(guard)) began_ = stat->start;
 }
+
+orphans::orphans(dead_guard of)
+    : guard_(0),
+      mark_(std::move(of.mark)),
+      of_any_term_(true),
+      cgroups_(std::move(of.cgroups)),
+      began_(of.start) {}
 
 bool orphans::find_by(const settings::target& what) {
   foreign_ = std::make_unique<foreign_processes>(reader_that_waits());
@@ -188,7 +196,8 @@ bool orphans::kill_marked() {
     if (!same && process::is_gone(errno)) continue;
     const process_id id{.pid = process->pid, .start = process->start};
     const bool was_killed = std::ranges::find(killed_, id) != killed_.end();
-    const mark found = was_killed ? mark::seen : look_for(mark_, process::living_thread(*process));
+    const mark found =
+        was_killed ? mark::seen : look_for(mark_, of_any_term_, process::living_thread(*process));
     if (found == mark::hidden && may_be_of_it(*process)) hidden_.push_back(id);
     if (found != mark::seen) continue;
     nobody = false;

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <expected>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,16 @@
 #include "process/process_scan.hpp"
 
 namespace tenure::guard {
+
+/// A guard that had died before this process began, as its agents have described it.
+struct dead_guard {
+  std::string mark;         ///< the beginning of its workloads' mark, without the term
+  std::string cgroups;      ///< its /proc/PID/cgroup
+  std::uint64_t start = 0;  ///< ticks since boot
+};
+
+/// The text of /proc/PID/cgroup; an errno value if it cannot be read.
+std::expected<std::string, int> cgroups_of(pid_t pid);
 
 /// The workload as the agent can reach it without the guard's help.
 ///
@@ -34,6 +45,7 @@ class orphans final : public visible_workload {
  public:
   /// `guard`: its process id, 0 if this process cannot see it.
   explicit orphans(pid_t guard);
+  explicit orphans(dead_guard of);
 
   [[nodiscard]] bool in_sight() const override { return static_cast<bool>(guard_fd_); }
   [[nodiscard]] bool comes_by_itself() const override { return foreign_ != nullptr; }
@@ -68,8 +80,9 @@ class orphans final : public visible_workload {
   pid_t session_ = 0;  ///< the guard's session, in which it starts the workload
   pid_t leader_ = 0;
   std::string mark_;
-  std::string cgroups_;      ///< the guard's, from /proc; empty: unknown
-  std::uint64_t began_ = 0;  ///< start of the workload, or else of the guard: ticks since boot
+  bool of_any_term_ = false;  ///< `mark_` is the beginning of the entry, not all of it
+  std::string cgroups_;       ///< the guard's, from /proc; empty: unknown
+  std::uint64_t began_ = 0;   ///< start of the workload, or else of the guard: ticks since boot
   std::vector<process_id> killed_;  ///< by their mark
   std::vector<process_id> hidden_;  ///< may belong to the workload, in the present look
   std::optional<std::vector<process_id>> doubted_;  ///< none: certain ones were still left

@@ -120,8 +120,7 @@ bool api_listeners::give_way(const api::service_error& why, api::service_setting
 /// By which commands find this agent; empty if they are not to, or cannot.
 std::string api_listeners::local_socket() const {
   const std::string& given = settings_.runtime_dir;
-  if (given == "off") return {};
-  const std::string directory = given.empty() ? base::default_runtime_directory() : given;
+  const std::string directory = base::runtime_directory(given);
   if (directory.empty()) return {};
   const auto named = given.empty() ? base::named_directory::no : base::named_directory::yes;
   if (const auto ours = base::make_own_directory(directory, named); !ours) {

@@ -168,6 +168,12 @@ void say_workload_found(log::logger& to, const log::speaker& who,
                         const workload::found_workload& what);
 /// It is unknown whether the workload has ended.
 void say_doubtful(log::logger& to, const log::speaker& who, const process::survivors& what);
+/// The run before this one was killed as a whole.
+void say_run_before_is_over(log::logger& to, const log::speaker& who);
+/// The same, but it is unknown whether its workload has ended. `what`: of what is doubtful, if not
+/// all that is left is certain.
+void say_run_before_may_live(log::logger& to, const log::speaker& who,
+                             const process::survivors& what);
 /// SIGKILL did not end the workload.
 void say_survivors(log::logger& to, const log::speaker& who, const process::survivors& what);
 

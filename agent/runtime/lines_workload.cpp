@@ -82,6 +82,28 @@ void say_doubtful(log::logger& to, const log::speaker& who, const process::survi
        {"name", process::text(what.name)}});
 }
 
+void say_run_before_is_over(log::logger& to, const log::speaker& who) {
+  say(to, log::log_level::info,
+      "the run before this one was killed as a whole, and nothing of it is left: its lease is "
+      "released now",
+      who);
+}
+
+void say_run_before_may_live(log::logger& to, const log::speaker& who,
+                             const process::survivors& what) {
+  to.write(
+      log::log_level::warn,
+      "the run before this one was killed as a whole, and processes that may have come out of "
+      "its workload still run; they are not killed, because they hide their environment and may "
+      "belong to somebody else, or hang in the kernel. Its lease runs out by itself; see whose "
+      "they are",
+      {{"election", who.election},
+       {"identity", who.identity},
+       {"processes", what.left},
+       {"pid", static_cast<std::uint64_t>(what.pid)},
+       {"name", process::text(what.name)}});
+}
+
 void say_survivors(log::logger& to, const log::speaker& who, const process::survivors& what) {
   to.write(log::log_level::error,
            what.all_stuck()

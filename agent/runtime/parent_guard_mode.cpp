@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error_text.hpp"
+#include "core/sometimes.hpp"
 #include "runtime/exit_status.hpp"
 
 namespace tenure::runtime {
@@ -75,7 +76,79 @@ void parent_guard_mode::without_guard(bool hangs) {
 // --- our own command -------------------------------------------------------------------------
 
 bool own_command_mode::open() {
-  return connect(wish(), [this](const workload::guard_event& what) { from_guard(what); });
+  look_until_ = now() + guard::strangers_end_within;
+  open_record();
+  return true;
+}
+
+/// Who was killed a moment ago may not be dead yet.
+void own_command_mode::open_record() {
+  if (with_.host.has_ended()) return;
+  auto opened = with_.machine.open_run_record();
+  if (!opened && opened.error() == workload::no_record::in_use && now() < look_until_) {
+    return look_again_.after(guard::kill_again_after, [this] { open_record(); });
+  }
+  if (opened) record_ = std::move(*opened);
+  if (!record_ || record_->before() == nullptr) return begin(with_.session);
+  look_at_run_before();
+}
+
+/// A run that was killed as a whole has released nothing. Once nothing of its workload is left, its
+/// term is over, and its session is ours: as in that of an agent that has crashed, all that it
+/// holds is released first.
+void own_command_mode::look_at_run_before() {
+  if (with_.host.has_ended()) return;
+  workload::killed_run& before = *record_->before();
+  const guard::remains left = before.left->kill_all();
+  if (left != guard::remains::nothing && now() < look_until_) {
+    return look_again_.after(guard::kill_again_after, [this] { look_at_run_before(); });
+  }
+  if (left == guard::remains::nothing) {
+    TENURE_SOMETIMES(killed_run_is_over);
+    taken_over_ = before.session;
+    say_run_before_is_over(with_.to, who());
+  } else {
+    TENURE_SOMETIMES(killed_run_may_live);
+    say_run_before_may_live(with_.to, who(), before.left->doubtful());
+  }
+  begin(taken_over_.empty() ? with_.session : taken_over_);
+}
+
+/// The record comes first: once a guard has heard of a session, no other run may take it over.
+void own_command_mode::begin(const std::string& session) {
+  guard_wish how = wish();
+  how.session = session;
+  if (record_ && !record_->keep(session)) {
+    record_.reset();
+    taken_over_.clear();
+    how.session = with_.session;
+  }
+  const bool connected =
+      connect(how, [this](const workload::guard_event& what) { from_guard(what); });
+  if (!connected) with_.host.end(exit_failed);
+}
+
+/// A guard that has had an agent before keeps that one's session.
+void own_command_mode::on(const workload::guard_ready& what) {
+  workload::guard_ready left = what;
+  if (left.session.empty()) {
+    left.session = taken_over_;
+  } else if (record_ && !record_->keep(left.session)) {
+    record_.reset();
+  }
+  parent_guard_mode::on(left);
+}
+
+/// The session is ended next: a write that is on its way then must not meet another run in it.
+void own_command_mode::phase_changed(const core::command::transition& what) {
+  if (what.to == core::phase::stopped && record_) record_->erase();
+  parent_guard_mode::phase_changed(what);
+}
+
+void own_command_mode::close() {
+  look_again_.cancel();
+  record_.reset();
+  parent_guard_mode::close();
 }
 
 bool own_command_mode::exits_as_workload(core::loss_reason why) const {

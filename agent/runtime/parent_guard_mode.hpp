@@ -29,11 +29,27 @@ class parent_guard_mode : public guard_mode {
 /// The workload is the command of this guard: `tenure exec`.
 class own_command_mode final : public parent_guard_mode {
  public:
-  using parent_guard_mode::parent_guard_mode;
+  explicit own_command_mode(const mode_parts& with)
+      : parent_guard_mode(with), look_again_(with.machine.loop()) {}
 
   bool open() override;
   [[nodiscard]] bool ends_with_workload() const override { return true; }
   [[nodiscard]] bool exits_as_workload(core::loss_reason why) const override;
+  void phase_changed(const core::command::transition& what) override;
+  void close() override;
+
+ private:
+  using parent_guard_mode::on;
+  void open_record();
+  void look_at_run_before();
+  /// `session`: this agent's, or that of the run before.
+  void begin(const std::string& session);
+  void on(const workload::guard_ready& what) override;
+
+  std::unique_ptr<workload::run_record> record_;  ///< null: there is none, or not any more
+  base::timer look_again_;
+  core::time_point look_until_{};
+  std::string taken_over_;  ///< the session of the run before; empty: ours is new
 };
 
 /// Somebody else starts the workload. The guard finds its processes and kills them; hooks may tell

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/memory.hpp"
+#include "base/runtime_directory.hpp"
 #include "http/client/http_network.hpp"
 #include "runtime/kubernetes_api.hpp"
 #include "workload/guard_link.hpp"
@@ -62,6 +63,16 @@ guard_result process_surroundings::connect_parent_guard(const guard_wish& how,
                                              {.id = how.session, .is_bound = how.session_is_bound},
                                              std::move(on_event), how.foreign),
       how);
+}
+
+/// Another store, or another namespace of it, does not know the session.
+run_record_result process_surroundings::open_run_record() {
+  const std::string directory = base::runtime_directory(settings_.runtime_dir);
+  if (directory.empty()) return std::unexpected(workload::no_record::unusable);
+  std::string member = settings_.elections.front().name + ' ' + settings_.identity + ' ' +
+                       settings_.store + ' ' + settings_.name_space;
+  for (const std::string& one : settings_.endpoints) member += ' ' + one;
+  return workload::open_run_record(directory, member);
 }
 
 std::unique_ptr<guard_search> process_surroundings::search_guard(guard_search::handler found) {

@@ -22,6 +22,7 @@ class process_surroundings final : public surroundings {
       stores::setup with) override;
   [[nodiscard]] guard_result connect_parent_guard(const guard_wish& how,
                                                   guard_handler on_event) override;
+  [[nodiscard]] run_record_result open_run_record() override;
   [[nodiscard]] std::unique_ptr<guard_search> search_guard(guard_search::handler found) override;
   [[nodiscard]] workload::hooks make_hooks(const settings::hooks& with) override;
   [[nodiscard]] std::vector<std::unique_ptr<health::health_check>> make_health_checks(

@@ -26,6 +26,7 @@
 #include "stores/store.hpp"
 #include "workload/guard_dialer.hpp"
 #include "workload/hook.hpp"
+#include "workload/run_record.hpp"
 #include "workload/workload_owner.hpp"
 
 namespace tenure::runtime {
@@ -45,6 +46,8 @@ using guard_handler = std::function<void(const workload::guard_event&)>;
 
 /// The agent's side of a guard, or why the other end is not a guard.
 using guard_result = std::expected<std::unique_ptr<workload::workload_owner>, std::string>;
+
+using run_record_result = std::expected<std::unique_ptr<workload::run_record>, workload::no_record>;
 
 /// Connects to a guard that was found. Called once.
 using guard_opener = std::move_only_function<guard_result(const guard_wish&, guard_handler)>;
@@ -101,6 +104,9 @@ class surroundings {
   /// The guard that has started this process.
   [[nodiscard]] virtual guard_result connect_parent_guard(const guard_wish& how,
                                                           guard_handler on_event) = 0;
+  /// What the runs of this member on this machine write down of themselves, one after another.
+  /// Precondition: a guard has started this process.
+  [[nodiscard]] virtual run_record_result open_run_record() = 0;
   /// Looks for a guard in the directory of the settings.
   [[nodiscard]] virtual std::unique_ptr<guard_search> search_guard(guard_search::handler found) = 0;
 

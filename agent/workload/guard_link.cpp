@@ -20,17 +20,12 @@ using place = guard_outbox::place;
 /// faster.
 constexpr core::duration guard_is_late_after = std::chrono::milliseconds(50);
 static_assert(guard_is_late_after <= core::min_ttl / 20, "not later than the least kill_budget");
-/// An unrelated process that was started just now does not count as a doubtful one if it ends
-/// within this time.
-constexpr core::duration strangers_end_within = std::chrono::seconds(1);
 /// An answer to our hello that takes longer shows the guard's clock too roughly: a difference as
 /// long as that could hide in it. Then we say hello again, but not for ever.
 constexpr core::duration clock_is_read_within = std::chrono::milliseconds(100);
 constexpr int most_hellos = 5;
 /// The kernel takes longer only if there is much memory to free, or if something hangs.
 constexpr core::duration container_ends_within = std::chrono::milliseconds(100);
-/// Pause between two looks at what is left.
-constexpr core::duration kill_again = std::chrono::milliseconds(10);
 
 std::string mark_of(const std::string& session, core::version version) {
   return std::string(guard::run_variable) + "=" + session + "." +
@@ -409,14 +404,14 @@ void guard_link::impl::kill_orphans() {
     state = work::running;
   }
   if (found != guard::remains::doubtful || in_doubt_from == core::never) {
-    in_doubt_from = now + strangers_end_within;
+    in_doubt_from = now + guard::strangers_end_within;
   }
   if (state == work::running && found == guard::remains::nothing) return on_killed();
   if (state == work::running && now >= in_doubt_from) {
     emit(workload_doubtful{.version = version, .what = left.doubtful()});
     return on_killed();
   }
-  again.after(kill_again, [this] { kill_orphans(); });
+  again.after(guard::kill_again_after, [this] { kill_orphans(); });
 }
 
 // --- what the agent asks for -----------------------------------------------------------------

@@ -61,6 +61,9 @@ guarded_pod::guarded_pod(stage& s, const pod_machine& on, agent_hooks agent, boo
       processes_(s.in),
       judge_(s.in, processes_, on.clock, traced, "pod " + std::to_string(on.number) + ": "),
       on_(draw(s, on, processes_, judge_)) {
+  const bool starts_agents = !on_.accepts_agents && !on_.found;
+  has_record_ = starts_agents && world_.dice.chance(800'000);
+  leaves_the_rest_ = starts_agents && world_.dice.chance(half);
   const std::string& which = s.elections.front();
   judge_.on_broken = [this](guard_rule what, const std::string& details) {
     stage_.referee.broke_guard_rule(name(what), details);
@@ -170,6 +173,12 @@ runtime::guard_result guarded_pod::connect_parent(const std::shared_ptr<process>
                  loop, how, std::move(to));
 }
 
+runtime::run_record_result guarded_pod::open_run_record() {
+  if (!has_record_) return std::unexpected(workload::no_record::unusable);
+  const bool is_full = !on_.quiet && world_.dice.chance(20'000);
+  return std::make_unique<modelled_run_record>(on_, record_, guard_->pid(), is_full);
+}
+
 void guarded_pod::knock(const std::shared_ptr<process>& loop,
                         std::function<void(std::optional<way_to_guard>)> answer) {
   guard_->knock([this, of = std::weak_ptr(agent_), noted = std::weak_ptr(loop),
@@ -218,8 +227,9 @@ void guarded_pod::tick() {
   if (agent_ && agent_->link != nullptr) agent_->link->look();
   check_guard_ends();
   keep_container();
-  const bool all_is_over = on_.accepts_agents ? guard_->memory()->container.is_over
-                                              : !agent_ && (on_.found || some_process() == nullptr);
+  const bool all_is_over =
+      on_.accepts_agents ? guard_->memory()->container.is_over
+                         : !agent_ && (on_.found || leaves_the_rest_ || some_process() == nullptr);
   if (!guard_->lives() && !guard_comes_ && !away_ && all_is_over) {
     start_guard_in(world_.dice.spread(10ms, 3s));
   }
@@ -263,9 +273,10 @@ void guarded_pod::keep_container() {
 /// An operator ends what a guard and an agent that died together have left.
 void guarded_pod::clean_up() {
   world_.after(2s, [this] { clean_up(); });
-  if (guard_->lives() || agent_ || on_.found) return;
+  if (on_.found) return;
+  const bool both_are_dead = !guard_->lives() && !agent_ && !leaves_the_rest_;
   for (auto& [pid, one] : processes_.all()) {
-    if (one.version != 0) processes_.signal(pid, SIGKILL);
+    if (one.version != 0 && (both_are_dead || !is_known(one))) processes_.signal(pid, SIGKILL);
   }
 }
 
@@ -281,10 +292,10 @@ bool guarded_pod::guard_hangs() const {
   return guard_ && guard_->lives() && on_.guard_able_since == sim::world_never;
 }
 
-/// What the kubelet has started outlives guard and agent, and the next ones do not know until when
-/// it may run.
+/// What has outlived its guard and its agent is not known to the next ones, nor until when it may
+/// run.
 bool guarded_pod::is_known(const modelled_process& what) const {
-  return !what.foreign || what.known_to == on_.guards;
+  return what.known_to == on_.guards;
 }
 
 bool guarded_pod::could_kill(const modelled_process& what) const {
@@ -399,6 +410,7 @@ void guarded_pod::vanish(core::duration away) {
 void guarded_pod::boots() {
   on_.clock = pod_.clock;
   judge_.boots(pod_.clock);
+  record_ = {};
 }
 
 void guarded_pod::fork_something() {
@@ -420,17 +432,17 @@ void guarded_pod::fork_something() {
              (child.mark.empty() ? ", and hides" : ""));
 }
 
-/// The guard's container would end with it.
-void guarded_pod::leave_hidden() {
+/// A daemon of the workload outlives its guard. The guard's container would end with it.
+void guarded_pod::leave_daemon(bool hides) {
   modelled_process* const from = some_process();
   if (on_.accepts_agents || from == nullptr || from->foreign) return;
   modelled_process& child = processes_.fork(from->pid);
   child.group = child.pid;
   child.parent = modelled_processes::init;
-  child.mark.clear();
+  if (hides) child.mark.clear();
   child.ignores_term = true;
-  judge_.say("process " + std::to_string(child.pid) + " hides, and the guard is killed");
-  kill_guard();
+  judge_.say("process " + std::to_string(child.pid) + " is a daemon" +
+             (hides ? ", and hides" : ""));
 }
 
 /// So that its agent finds the workload running, and hears of its end before it campaigns.
@@ -535,6 +547,9 @@ void guarded_pod::fault(const swarm<guard_fault>& kinds, core::duration lasts) {
     case guard_fault::sleeps_through_deadline:
       return sleep_through_deadline();
     case guard_fault::both_killed:
+      if (world_.dice.chance(half)) leave_daemon(world_.dice.chance(half));
+      judge_.say("the guard and its agent are killed");
+      pause_agent(true);  // what has got SIGKILL executes nothing more
       kill_guard();
       return kill_agent({});
     case guard_fault::pod_told_to_end:
@@ -542,7 +557,9 @@ void guarded_pod::fault(const swarm<guard_fault>& kinds, core::duration lasts) {
       guard_->signal(SIGTERM);
       return end_agent();
     case guard_fault::leaves_hidden:
-      return leave_hidden();
+      leave_daemon(true);
+      judge_.say("the guard is killed");
+      return kill_guard();
     case guard_fault::dies_when_found:
       dies_when_found_ = true;
       return kill_agent({});

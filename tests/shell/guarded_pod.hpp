@@ -13,6 +13,7 @@
 #include "judged_link.hpp"
 #include "runtime/surroundings.hpp"
 #include "shell/guard/modelled_guard.hpp"
+#include "shell/guard/run_record.hpp"
 #include "stage.hpp"
 
 namespace tenure::shell {
@@ -46,6 +47,7 @@ class guarded_pod {
   [[nodiscard]] runtime::guard_result connect_parent(const std::shared_ptr<process>& loop,
                                                      const runtime::guard_wish& how,
                                                      runtime::guard_handler to);
+  [[nodiscard]] runtime::run_record_result open_run_record();
   [[nodiscard]] bool guard_listens() const { return guard_ && guard_->lives(); }
   /// `answer` comes on the loop: the way in, or nothing if the agent is turned away.
   void knock(const std::shared_ptr<process>& loop,
@@ -106,7 +108,7 @@ class guarded_pod {
   void kill_guard();
   void fork_something();
   void hang_something(core::duration lasts);
-  void leave_hidden();
+  void leave_daemon(bool hides);
   void end_what_is_found();
   void cut_off(core::duration lasts);
   void sleep_through_deadline();
@@ -130,6 +132,9 @@ class guarded_pod {
   bool dies_when_found_ = false;  ///< its workload, when the next agent begins
   core::duration agent_away_{};   ///< time from the end of this agent to the next one
   world_time told_to_end_at_ = sim::world_never;
+  written_run record_;            ///< of the last run
+  bool has_record_ = false;       ///< runs write it
+  bool leaves_the_rest_ = false;  ///< the next run begins although something of this one is left
 };
 
 }  // namespace tenure::shell

@@ -129,7 +129,7 @@ void judged_link::on(const workload::guard_ready& what) {
   const bool is_news = guard_number_ == on_.guards;
   const std::string told = what.session.empty() ? session_ : what.session;
   on_.referee.found(of_->pid, what.found ? core::number(what.found->version) : 0,
-                    what.found && what.found->ended.has_value(), told, is_news);
+                    what.found && what.found->ended.has_value(), told, guard_number_, is_news);
   // One that is in a session already goes on in it, and the guard with it.
   if (is_news) on_.referee.session = is_bound_ ? session_ : told;
 }

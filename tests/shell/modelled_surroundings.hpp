@@ -60,6 +60,9 @@ class modelled_surroundings final : public runtime::surroundings {
       stores::setup with) override;
   [[nodiscard]] runtime::guard_result connect_parent_guard(const runtime::guard_wish& how,
                                                            runtime::guard_handler) override;
+  [[nodiscard]] runtime::run_record_result open_run_record() override {
+    return owned_.guarded->open_run_record();
+  }
   [[nodiscard]] std::unique_ptr<runtime::guard_search> search_guard(
       runtime::guard_search::handler found) override;
   [[nodiscard]] workload::hooks make_hooks(const settings::hooks&) override {

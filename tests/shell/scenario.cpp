@@ -154,6 +154,7 @@ class scenario {
     add(stage_.guarded, "guarded");
     add(stage_.guarded && guard_faults_ppm_ >= 500'000, "weak_guards");
     add(stage_.guard_socket, "guard_socket");
+    add(stage_.guarded && !stage_.guard_socket && !stage_.found, "own_guard");
     add(stage_.found, "signal_mode");
     add(stage_.found && stage_.found_may_run, "runs_on_standby");
     add(stage_.hooked, "hooked");

@@ -140,7 +140,7 @@ void guard_judge::exited(pid_t agent, bool doubtful, bool seen, bool presumed,
 }
 
 void guard_judge::found(pid_t agent, std::uint64_t version, bool has_ended,
-                        const std::string& told_session, bool is_news) {
+                        const std::string& told_session, std::uint64_t guard, bool is_news) {
   say("agent " + std::to_string(agent) + " finds " +
       (version == 0 ? std::string("nothing") : version_text(version)) +
       (has_ended ? " ended" : "") + " in session " + told_session);
@@ -152,8 +152,9 @@ void guard_judge::found(pid_t agent, std::uint64_t version, bool has_ended,
     broke(guard_rule::session_lost, "\"" + told_session + "\" instead of " + session);
   }
   const modelled_process* const alive = living_of(version);
-  // What the kubelet has started outlives its guard, and the next one stops it.
-  if (nothing && alive != nullptr && !alive->foreign) {
+  // What the kubelet has started outlives its guard, and the next one stops it. So may what a guard
+  // and its agent have left that were killed.
+  if (nothing && alive != nullptr && !alive->foreign && alive->known_to == guard) {
     broke(guard_rule::finds_what_is_not, "process " + std::to_string(alive->pid) + " of " +
                                              version_text(alive->version) + " lives");
   }

@@ -62,9 +62,9 @@ class guard_judge {
   /// `doubtful`: the agent was told that something hidden may be left; `presumed`: nobody has seen
   /// the end.
   void exited(pid_t agent, bool doubtful, bool seen, bool presumed, world_time guard_well_since);
-  /// `is_news`: its guard lives.
+  /// `is_news`: its guard, the one with that number, lives.
   void found(pid_t agent, std::uint64_t version, bool has_ended, const std::string& session,
-             bool is_news);
+             std::uint64_t guard, bool is_news);
   /// An agent is dead, with what it was waiting for.
   void agent_gone(pid_t agent) { told_.erase(agent); }
   void hangs(world_time guard_well_since);

@@ -49,6 +49,7 @@ int modelled_tree::start(std::string_view environment) {
   leader_ = group_ = leader.group = leader.pid;
   leader.version = term_;
   leader.mark = mark;
+  leader.known_to = on_.guards;
   leader.dies_with_parent = true;
   leader.ignores_term = dice.chance(300'000);
   on_.referee.starts(term_, decided_at);

@@ -22,7 +22,7 @@ struct modelled_process {
   std::uint64_t version = 0;      ///< of the workload that it came out of; 0: of none
   bool of_agent = false;          ///< an agent
   bool foreign = false;           ///< of a container that the kubelet starts
-  std::uint64_t known_to = 0;     ///< if so: the guard that has found it under `version`
+  std::uint64_t known_to = 0;     ///< the guard that has started it, or found it under `version`
   world_time missed_at{};         ///< if so: a look of the guard has left it out then
   bool ignores_term = false;      ///< SIGTERM does nothing
   bool dies_with_parent = false;  ///< SIGKILL when its parent ends

@@ -30,7 +30,7 @@ constexpr std::string_view no_network =
     "a lease file answers at once, and seldom what was not asked";
 
 /// What these simulators reach in fewer than eight of a thousand seeds, or never.
-constexpr std::array<seldom, 27> rows{{
+constexpr std::array<seldom, 28> rows{{
     {"acceptance_frees_a_member", "sim shell_consul shell_sqlite",
      "only after a restore, and the abstract simulator has none"},
     {"acquire_timed_out", "shell_sqlite", no_network},
@@ -56,6 +56,8 @@ constexpr std::array<seldom, 27> rows{{
     {"guard_refused_a_start", "sim", "a modelled agent and its guard share a clock"},
     {"heir_stood_aside", "sim shell_consul shell_sqlite",
      "an order to a member that has just had another"},
+    {"killed_run_may_live", "shell_sim shell_consul shell_kubernetes shell_sqlite",
+     "guard and agent are killed together and leave something that hides"},
     {"loss_beside_a_newer_term", "shell_sim shell_consul shell_kubernetes shell_sqlite", at_once},
     {"made_way", "shell_sim shell_consul shell_kubernetes shell_sqlite",
      "a term lasts four TTLs before it makes way, longer than most worlds are at peace"},

@@ -40,6 +40,25 @@ TEST(RuntimeDirectory, IsThatOfTheLoginOrOfTheUnit) {
   }
 }
 
+TEST(RuntimeDirectory, OfAUnitHasItsName) {
+  const auto name_in = [](const char* directories) {
+    ::setenv("RUNTIME_DIRECTORY", directories, 1);
+    const std::string out = unit_name();
+    ::unsetenv("RUNTIME_DIRECTORY");
+    return out;
+  };
+  EXPECT_EQ(name_in("/run/tenure/db-1"), "db-1");
+  EXPECT_EQ(name_in("/run/other:/run/tenure/db-1"), "db-1");
+  EXPECT_EQ(name_in("/run/other"), "");
+  EXPECT_EQ(unit_name(), "");
+}
+
+TEST(RuntimeDirectory, IsWhatTheSettingSays) {
+  EXPECT_EQ(runtime_directory("/run/db"), "/run/db");
+  EXPECT_EQ(runtime_directory(""), default_runtime_directory());
+  EXPECT_EQ(runtime_directory("off"), "");
+}
+
 TEST(RuntimeDirectory, OfRootIsOneForAllUnits) {
   if (::geteuid() != 0) GTEST_SKIP() << "not root";
   expect_default(0, "/run/user/0", "/run/tenure/db", "/run/tenure");
