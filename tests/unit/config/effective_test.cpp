@@ -15,7 +15,7 @@ TEST(Effective, ShowsEveryValueAndWhereItCameFrom) {
             "election: db                        # --election\n"
             "slots: 1                            # default\n"
             "identity: host-1                    # default: the host name; outside containers, "
-            "with the unit's name or the process id\n"
+            "with the unit's name or process id\n"
             "observe: false                      # default\n"
             "unlisted: false                     # default\n"
             "priority: 0                         # default\n"
