@@ -46,7 +46,9 @@ class Words : public Interop {
       heard = was_told(*next);
       EXPECT_TRUE(!heard || eventually([&] { return has_told(*holder); }))
           << holder->process().err();
+      // Killed before it has released everything, it would be a contender until its lease ends.
       holder->process().send(SIGTERM);
+      ASSERT_TRUE(holder->process().wait()) << holder->process().err();
       holder = std::move(next);
       ASSERT_TRUE(contenders_become(1));
     }

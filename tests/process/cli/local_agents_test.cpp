@@ -40,7 +40,7 @@ class LocalAgents : public testing::Test {
   std::vector<std::filesystem::path> sockets() {
     std::vector<std::filesystem::path> out;
     for (const auto& one : std::filesystem::directory_iterator(in_ / "agents")) {
-      out.push_back(one.path());
+      if (one.path().extension() == ".sock") out.push_back(one.path());
     }
     return out;
   }
