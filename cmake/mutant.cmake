@@ -48,7 +48,7 @@ function(drawn variable)
 endfunction()
 
 # breaks_its_rule(TEST TARGET PATCH): the simulator TARGET, with the mistake of PATCH in it, breaks the rule that the
-# line "Breaks RULE" of PATCH names, or one of several. Its seeds are drawn anew in each run, 2,000 at most; a line
+# line "Breaks RULE" of PATCH names, or one of several. Its seeds are drawn anew in each run, 6,000 at most; a line
 # "Where TRAIT,..." says of which worlds.
 function(breaks_its_rule test target patch)
   # CMake reads the first lines of the patch when it runs.
@@ -57,7 +57,7 @@ function(breaks_its_rule test target patch)
   string(REPLACE "Breaks " "" rule "${rule}")
   file(STRINGS ${patch} where REGEX "^Where ")
   string(REPLACE "Where " "" where "${where}")
-  set(worlds --from random --seeds 2000)
+  set(worlds --from random --seeds 6000)
   if(where)
     list(APPEND worlds --where ${where})
   endif()
