@@ -422,7 +422,9 @@ void guarded_pod::fork_something() {
   if (dice.chance(half)) {
     child.group = child.pid;
     if (dice.chance(half)) {
-      child.parent = child.foreign ? modelled_processes::init : processes_.subreaper;
+      // What an earlier guard has left is not below the present one.
+      const bool is_below = !child.foreign && is_known(child);
+      child.parent = is_below ? processes_.subreaper : modelled_processes::init;
     }
     const modelled_process* const above = processes_.find(child.parent);
     if (above == nullptr || !above->alive()) child.parent = modelled_processes::init;
