@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "core/sometimes.hpp"
+
 namespace tenure::shell {
 
 using namespace std::chrono_literals;
@@ -59,6 +61,7 @@ void modelled_network::carry(std::size_t pod, std::size_t server, direction wher
     world_.after(takes, [this, pod, server, where, arrive = std::move(arrive)]() mutable {
       link& then = of(pod, server);
       if (!then.is_cut(where)) return arrive();
+      TENURE_SOMETIMES(model_packet_cut_off_on_its_way);
       if (world_.dice.chance(half)) then.held.push_back(std::move(arrive));
     });
   } else if (world_.dice.chance(half)) {
@@ -318,6 +321,7 @@ class modelled_client final : public http::http_client {
       // What arrives is not confirmed, or the confirmation does not arrive.
       const bool is_cut = link.is_cut(direction::to_server) || link.is_cut(direction::to_agent);
       if (is_cut && link.cuts == cuts_before) {
+        TENURE_SOMETIMES(model_connection_died_of_silence);
         return self->end(http::client_error{.text = "the server has vanished"});
       }
       watch_for_death(in, self, is_cut ? link.cuts : 0);

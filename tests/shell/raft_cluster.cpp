@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/sometimes.hpp"
+
 namespace tenure::shell {
 namespace {
 
@@ -96,6 +98,7 @@ void raft_cluster::lost_quorum(std::size_t m) {
     if (on_.alone) on_.alone(m);
     elect_later();
   } else if (!has_quorum() && leader_ >= 0) {
+    TENURE_SOMETIMES(model_leader_lost_its_quorum);
     member& leader = members_[static_cast<std::size_t>(leader_)];
     leader.alone_since = world_.now;
     leader.leads_until = world_.now + world_.dice.between(least_election, most_election);

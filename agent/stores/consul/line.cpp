@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/sometimes.hpp"
 #include "stores/consul/layout.hpp"
 
 namespace tenure::stores::consul {
@@ -97,13 +98,17 @@ void line::ended(const round& what) {
   // Since then a place may have become a term, which took the session along.
   if (!shared_.of_places || shared_.of_places->id != what.session) return;
   if (what.kept->has_value() && !(*what.kept)->has_value()) {
+    TENURE_SOMETIMES(consul_session_of_places_gone);
     shared_.of_places.reset();
     return settle_all();
   }
   if (!what.kept->has_value() || !what.locks->has_value() || !(*what.locks)->failed.empty()) return;
   const auto is_ours = [&](const key_value& one) { return one.session == what.session; };
   has_unseen_term_ = std::ranges::any_of((*what.locks)->shown, is_ours);
-  if (has_unseen_term_) return;
+  if (has_unseen_term_) {
+    TENURE_SOMETIMES(consul_place_has_become_a_term_unseen);
+    return;
+  }
   kept_session kept = ***what.kept;
   kept.sent_at = std::min(kept.sent_at, (*what.locks)->sent_at);
   shared_.of_places = std::move(kept);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/sometimes.hpp"
 #include "stores/consul/layout.hpp"
 #include "stores/consul/requests.hpp"
 #include "stores/free_slot.hpp"
@@ -126,7 +127,10 @@ std::vector<std::string> mirror::vanished(std::span<const key_value> all,
     return at != all.end() && at->key == key ? &*at : nullptr;
   };
   const key_value* const lock = find(lock_key_);
-  if (lock == nullptr && written_ > 0) return {lock_key_};
+  if (lock == nullptr && written_ > 0) {
+    TENURE_SOMETIMES(consul_lock_key_missing);
+    return {lock_key_};
+  }
   std::vector<std::string> out;
   const bool is_news = !expected_.key.empty() && index >= expected_.index;
   if (is_news && find(expected_.key) == nullptr) out.push_back(expected_.key);
@@ -198,6 +202,7 @@ void mirror::read_contenders(std::span<const key_value> all) {
       // Nobody can know of anything else whether it is a contender's key.
       const bool is_contender = kv.flags == semaphore_flags || listed.contains(name);
       if (is_contender && dead_.size() < most_erased) {
+        TENURE_SOMETIMES(consul_contender_of_an_ended_session);
         dead_.push_back({.key = kv.key, .index = kv.modify_index});
       }
     } else if (is_own && name == kv.session && !listed.contains(name)) {

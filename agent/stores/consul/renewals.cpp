@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/sometimes.hpp"
 #include "stores/consul/layout.hpp"
 #include "stores/consul/semaphore_codec.hpp"
 
@@ -136,6 +137,7 @@ void renewals::looked_at(const turn_ptr& t, const std::vector<core::renewal_item
   }
   for (std::size_t i = 0; i < some.size(); ++i) {
     if (wrong.contains(i)) {
+      TENURE_SOMETIMES(consul_key_written_by_others);
       t->suspects.push_back(some[i]);
     } else if (!what.failed.empty()) {
       // Consul says nothing of the others while one is wrong.

@@ -6,6 +6,7 @@
 
 #include "core/backoff.hpp"
 #include "core/check.hpp"
+#include "core/sometimes.hpp"
 #include "stores/consul/absences.hpp"
 #include "stores/consul/layout.hpp"
 
@@ -122,6 +123,7 @@ void watcher::answered(place at, const reply_or_failure& what) {
   core::duration pause = taken_.take(loop_.now(), cost);
   // A look may overtake the answer, and has shown what it says, or what followed.
   if (what->index > one.asked_index && what->index <= one.index) {
+    TENURE_SOMETIMES(consul_answer_overtaken_by_a_look);
     hear(at);
     one.idle = 0;
   } else if (what->index == one.asked_index) {
@@ -130,6 +132,7 @@ void watcher::answered(place at, const reply_or_failure& what) {
     const core::duration waited = loop_.now() - one.asked_at;
     one.idle = waited < check_every_ / 2 ? one.idle + 1 : 0;
     if (one.idle > 1) {
+      TENURE_SOMETIMES(consul_query_answered_early_again);
       const core::duration next = pauses.after(one.idle - 1, loop_.random_bits());
       pause = std::max(pause, std::min(next, check_every_ / 2));
     }
@@ -187,6 +190,7 @@ void watcher::looked(place at, std::uint64_t known, std::uint64_t index,
                      std::vector<std::move_only_function<void()>> waiting) {
   // The blocking query may have shown a later state meanwhile.
   if (index < known || index > all_[at].index) {
+    TENURE_SOMETIMES(consul_look_shows_more_than_the_query);
     show(at, index, keys, index < known);
     if (!tell(at, tell_.changed)) return;
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/sometimes.hpp"
+
 namespace tenure::stores::etcd {
 namespace {
 
@@ -72,7 +74,10 @@ void campaigns::confirm(const attempt_ptr& a, const contender& own) {
     if (!look) return fail(a, look.error().why);
     const contender* shown = look->at.find(own.key, own.create_revision);
     const bool is_kept = both->kept->has_value() && (*both->kept)->has_value();
-    if (shown == nullptr || !look->at.holds(*shown) || !is_kept) return judge(a, *look);
+    if (shown == nullptr || !look->at.holds(*shown) || !is_kept) {
+      TENURE_SOMETIMES(etcd_term_on_the_watch_is_over);
+      return judge(a, *look);
+    }
     kept_lease lease = ***both->kept;
     if (auto good = session_.believe(lease, look->by); !good) {
       return fail(a, std::move(good.error().why));
@@ -120,6 +125,7 @@ bool campaigns::is_doubtful(const attempt_ptr& a, const contender& own) const {
 
 /// Nothing has run under it. The next key has a version of the present.
 void campaigns::drop(const attempt_ptr& a, const contender& own) {
+  TENURE_SOMETIMES(etcd_doubtful_key_dropped);
   session_.endpoints.call(
       transaction_path,
       transaction_request(release_transaction(session_.spec(a->which).name, own.key,

@@ -5,6 +5,7 @@
 #include <ranges>
 #include <utility>
 
+#include "core/sometimes.hpp"
 #include "stores/etcd/membership.hpp"
 #include "stores/etcd/requests.hpp"
 
@@ -204,6 +205,7 @@ void line::ended(const round& what) {
   // Since then a place may have become a term, which took the lease along.
   if (what.lease != lease_) return;
   if (what.kept->has_value() && !(*what.kept)->has_value()) {
+    TENURE_SOMETIMES(etcd_lease_of_places_gone);
     lease_ = 0;
     return settle_all();
   }
@@ -214,7 +216,10 @@ void line::ended(const round& what) {
     const auto ours = std::ranges::find(one, what.lease, &key_value::lease);
     if (ours == one.end() || ours == one.begin()) others.push_back(what.which[i]);
   }
-  if (!others.empty()) return compare(std::move(others), (*what.lines)->header.revision);
+  if (!others.empty()) {
+    TENURE_SOMETIMES(etcd_place_no_longer_waits);
+    return compare(std::move(others), (*what.lines)->header.revision);
+  }
   kept_lease kept = ***what.kept;
   kept.sent_at = std::min(kept.sent_at, what.looked_at);
   if (session_.believe(kept, what.by)) session_.of_places = kept;
@@ -234,6 +239,7 @@ void line::compare(std::vector<core::election_index> places, std::uint64_t revis
     later();
     const auto behind = std::ranges::find_if(places, is_shown);
     if (lease != lease_ || behind == places.end() || !session_.connection.live()) return;
+    TENURE_SOMETIMES(etcd_watch_has_lost_an_event);
     open_anew(*behind);
   });
 }

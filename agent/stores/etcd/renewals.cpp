@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/sometimes.hpp"
+
 namespace tenure::stores::etcd {
 
 bool renewals::ours(const core::renewal_item& item) const {
@@ -172,6 +174,7 @@ void renewals::answered(const turn_ptr& t) {
 void renewals::tell_losses(const turn_ptr& t) {
   const auto is_lost = [&](const auto& one) { return loss_of(*t, one).has_value(); };
   if (!t->dead.empty() || std::ranges::all_of(t->items, is_lost)) {
+    TENURE_SOMETIMES(etcd_loss_told_before_the_rest);
     finish(t, "another term's loss was told before the rest was answered");
   }
 }

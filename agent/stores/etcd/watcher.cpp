@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/check.hpp"
+#include "core/sometimes.hpp"
 #include "stores/etcd/requests.hpp"
 
 namespace tenure::stores::etcd {
@@ -139,6 +140,7 @@ void watcher::take(std::string_view piece) {
 void watcher::take(const watch_reply& what) {
   reached_ = reached_ || what.header.revision >= read_at_;
   if (what.canceled && what.compact_revision > 0) {
+    TENURE_SOMETIMES(etcd_watch_begins_before_a_compaction);
     return fail({.why = cluster_.present() + " has compacted what a watch was to begin with"});
   }
   if (what.canceled) return fail(read_cancel_reason(what.cancel_reason), "has canceled a watch");
@@ -197,11 +199,13 @@ void watcher::check_later() {
 
 void watcher::check() {
   if (!heard_) {
+    TENURE_SOMETIMES(etcd_watch_is_silent);
     return fail({.why = cluster_.present() + " says nothing on a watch, not even when asked"});
   }
   // The store may have been restored from a backup between the read and the watch: then the watch
   // would say nothing before the new history is as long as the old one was.
   if (!reached_) {
+    TENURE_SOMETIMES(etcd_watch_is_behind_its_read);
     return fail(
         {.why = cluster_.present() +
                 " is behind what it has just been read at; was it restored from a backup?"});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/sometimes.hpp"
 #include "stores/kubernetes/layout.hpp"
 #include "stores/kubernetes/term_notes.hpp"
 
@@ -82,7 +83,10 @@ void campaigns::judge(const attempt_ptr& a) {
   const mirror& m = shared_.seen(a->which);
   if (const auto own = m.find_own()) return adopt(a, *own);
   // It is not taken up again, as the agent is ending what runs by it. Nor is another slot taken.
-  if (m.find_lost(shared_.loop.now())) return fail(a, "the Lease of our lost term is still ours");
+  if (m.find_lost(shared_.loop.now())) {
+    TENURE_SOMETIMES(kubernetes_lost_term_is_shown_as_ours);
+    return fail(a, "the Lease of our lost term is still ours");
+  }
   if (!m.trouble().empty()) {
     // The watch will show when that is over, and the log says why. Without one, each list shows
     // every Lease anew, and a slot may be free: the next try would follow at once.
@@ -95,6 +99,7 @@ void campaigns::judge(const attempt_ptr& a) {
   // It cannot be taken now, as its holder's time runs anew after a gap in what the watch shows; but
   // the earlier write may still be carried out.
   if (found && doubtful && found->slot != *doubtful && found->open.has(*doubtful)) {
+    TENURE_SOMETIMES(kubernetes_write_in_doubt_keeps_from_another_slot);
     return fail(a, "an earlier write for the Lease " +
                        slot_name(shared_.spec(a->which).name, *doubtful) +
                        " has no answer yet and may still be carried out");
@@ -135,6 +140,7 @@ void campaigns::change_slots(const attempt_ptr& a) {
                 {{std::string(epoch_annotation), std::to_string(m.next_epoch())}}, a->deadline,
                 [this, a, slot, is_listed, was_there = before != nullptr](
                     const std::expected<written_lease, call_failure>& wrote) {
+                  TENURE_SOMETIMES(kubernetes_slot_closed);
                   if (wrote) return judge(a);
                   if (!is_overtaken(wrote.error(), was_there)) return fail(a, wrote.error().why);
                   is_listed ? look_first(a) : look_at(a, *slot);
@@ -211,6 +217,7 @@ void campaigns::asked(const attempt_ptr& a, const vacancy& of,
     in_doubt_.erase(core::place(a->which));
   }
   if (is_overtaken_now) {
+    TENURE_SOMETIMES(kubernetes_campaign_overtaken);
     const bool is_listed = of.slot == 0 || (of.lease && shared_.seen(a->which).has(*of.lease));
     return is_listed ? look_first(a) : look_at(a, of.slot);
   }
@@ -247,7 +254,10 @@ void campaigns::adopt(const attempt_ptr& a, const slot_holder& own) {
   shared_.change(
       a->which, lease, spec, notes_of_term(shared_.self, lease, own.version), a->deadline,
       [this, a, own](const std::expected<written_lease, call_failure>& what) {
-        if (!what && is_overtaken(what.error(), true)) return look_first(a);
+        if (!what && is_overtaken(what.error(), true)) {
+          TENURE_SOMETIMES(kubernetes_adoption_overtaken);
+          return look_first(a);
+        }
         if (!what) return fail(a, what.error().why);
         won(a, shared_.hold(a->which, own.slot, own.version, what->lease), what->sent_at);
       });

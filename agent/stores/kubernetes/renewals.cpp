@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "core/sometimes.hpp"
 #include "stores/kubernetes/layout.hpp"
 #include "stores/kubernetes/term_notes.hpp"
 
@@ -87,6 +88,7 @@ void renewals::renew_one(const turn_ptr& t, const core::renewal_item& item, int 
         if (why != error_meaning::conflict && why != error_meaning::missing) {
           return fail(t, item, what.error().why);
         }
+        TENURE_SOMETIMES(kubernetes_renewal_overtaken);
         look(t, item, tries + 1);
       },
       priority::urgent);
@@ -105,7 +107,10 @@ void renewals::look(const turn_ptr& t, const core::renewal_item& item, int tries
       [this, t, item, tries](const auto& fetched) {
         if (!fetched) return fail(t, item, fetched.error().why);
         // What was fetched may be older than what the watch has shown since.
-        if (!fetched->has_value() || own_lease(item) == nullptr) return lose(t, item);
+        if (!fetched->has_value() || own_lease(item) == nullptr) {
+          TENURE_SOMETIMES(kubernetes_renewal_finds_another);
+          return lose(t, item);
+        }
         renew_one(t, item, tries + 1);
       },
       priority::urgent);

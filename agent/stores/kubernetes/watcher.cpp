@@ -5,6 +5,7 @@
 
 #include "base/percent_text.hpp"
 #include "core/backoff.hpp"
+#include "core/sometimes.hpp"
 #include "stores/kubernetes/layout.hpp"
 
 namespace tenure::stores::kubernetes {
@@ -172,6 +173,7 @@ void watcher::list(place at, bool missed, std::move_only_function<void(bool is_n
                   const auto all = parse_list(what->body);
                   if (!all) return fail(at, {.why = cluster_.present() + ": " + all.error().why});
                   if (all->resource_version < oldest) {
+                    TENURE_SOMETIMES(kubernetes_list_is_older_than_the_watch);
                     return fail(at, {.why = cluster_.present() +
                                             " shows an earlier state than before: its etcd was "
                                             "restored from a backup"});
@@ -316,6 +318,7 @@ void watcher::successor_confirmed(place at) {
 /// The stream itself goes on.
 void watcher::successor_ended(place at, const call_failure& why) {
   watched& one = *all_[at];
+  TENURE_SOMETIMES(kubernetes_successor_of_a_watch_failed);
   one.successor.reset();
   if (why.meaning != error_meaning::expired) cluster_.move_on();
   one.replace_from = loop_.now() + replace_again_after;

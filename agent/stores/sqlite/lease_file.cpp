@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/duration_text.hpp"
+#include "core/sometimes.hpp"
 
 namespace tenure::stores::sqlite {
 
@@ -36,6 +37,7 @@ std::string lease_file::news_of_replacement() {
   const core::time_point until = table_->grants_from();
   const core::duration left = until - self_.clock();
   if (left <= left.zero() || std::exchange(told_wait_until_, until) == until) return {};
+  TENURE_SOMETIMES(sqlite_replaced_file_waits_for_its_holders);
   return path_ +
          " was deleted, replaced or overwritten while members held leases in it; "
          "nothing is granted for " +
@@ -60,6 +62,7 @@ std::expected<std::string, std::string> lease_file::reopen(core::time_point dead
   if (!lock) return std::unexpected("cannot open " + path_ + ": " + lock.error());
 
   if (table_) {
+    TENURE_SOMETIMES(sqlite_file_replaced);
     const file_set old = table_->files();
     // Close the old connection, remove its leftovers, then open the new one: SQLite shares state
     // between the connections of a process by inode.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/sometimes.hpp"
 #include "core/vacancies.hpp"
 #include "stores/free_slot.hpp"
 #include "stores/sqlite/columns.hpp"
@@ -145,7 +146,10 @@ void lease_table::begin(access how) {
 /// False if the file is ours, but the database in it is another one.
 bool lease_table::check_history(access how) {
   const auto said = history_row_.read();
-  if (db_->failed()) return true;
+  if (db_->failed()) {
+    TENURE_SOMETIMES(sqlite_history_cannot_be_read);
+    return true;
+  }
   const member_record& mine = beside_.mine().value();
   if (!said || said->file != mine.file || said->commits < mine.commits) return false;
   history_ = *said;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/sometimes.hpp"
+
 namespace tenure::shell {
 namespace {
 
@@ -69,7 +71,11 @@ bool consul_sessions::is_delayed(const std::string& key) const {
   if (members_.leader() < 0) return false;
   const auto& at_leader = delays_[static_cast<std::size_t>(members_.leader())];
   const auto found = at_leader.find(key);
-  return found != at_leader.end() && found->second > world_.now;
+  const bool is = found != at_leader.end() && found->second > world_.now;
+  if (is) {
+    TENURE_SOMETIMES(model_lock_delay_refuses);
+  }
+  return is;
 }
 
 world_time consul_sessions::promised(std::uint64_t number) const {

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/sometimes.hpp"
+
 namespace tenure::shell {
 namespace {
 
@@ -46,6 +48,9 @@ void lease_table::keep_alive(std::size_t asked, std::int64_t id, answer done, wo
     const bool was_there =
         known != lives_.end() && known->second.since < alone && known->second.ended > alone;
     if (!was_there) return done(std::nullopt);
+    if (!members_.leads(asked)) {
+      TENURE_SOMETIMES(model_replaced_leader_renews_a_lease);
+    }
     // Until there is another leader its promise counts: a later leader extends all leases.
     const auto here = leases_.find(id);
     if (members_.leads(asked) && here != leases_.end()) {

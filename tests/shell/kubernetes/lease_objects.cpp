@@ -5,6 +5,7 @@
 
 #include "base/time_text.hpp"
 #include "core/check.hpp"
+#include "core/sometimes.hpp"
 
 namespace tenure::shell {
 namespace {
@@ -179,6 +180,7 @@ api_answer lease_objects::put(const std::string& name, const std::string& body) 
   const json& metadata = wanted.at("metadata");
   const std::string relies_on = metadata.value("resourceVersion", "");
   if (!relies_on.empty() && relies_on != std::to_string(before->revision)) {
+    TENURE_SOMETIMES(model_write_overtaken);
     return failed(409, "Conflict", "the object has been modified");
   }
   json after = before->object;

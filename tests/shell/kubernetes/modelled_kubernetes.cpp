@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/number_text.hpp"
+#include "core/sometimes.hpp"
 
 namespace tenure::shell {
 namespace {
@@ -206,6 +207,7 @@ void modelled_kubernetes::begin(const watch_ptr& one, const http::request_target
   one->of.emplace(asked);
   one->shown = number_in(asked, "resourceVersion");
   if (one->shown < at.oldest) {
+    TENURE_SOMETIMES(model_watch_begins_before_what_is_kept);
     if (world_.dice.chance(half)) return refuse(one, 410, "Expired", 0);
     one->head({.status = 200, .headers = {date(one->server)}});
     one->data(event_text("ERROR", api_failure(410, "Expired", "too old resource version")));
