@@ -15,7 +15,7 @@ namespace tenure::process {
 namespace {
 
 /// What runs on it has no large variables.
-constexpr std::size_t stack_bytes = 16 * 1024;
+constexpr std::size_t side_stack_bytes = 16 * 1024;
 
 }  // namespace
 
@@ -23,7 +23,7 @@ void side_process::prepare(const char* name, work what, void* with) {
   name_ = name;
   work_ = what;
   with_ = with;
-  stack_ = std::make_unique<std::byte[]>(stack_bytes);
+  stack_ = std::make_unique<std::byte[]>(side_stack_bytes);
 }
 
 int side_process::start() {
@@ -33,7 +33,7 @@ int side_process::start() {
   const base::unique_fd other_end(ends[1]);
   its_socket_ = other_end.get();
   const pid_t child =
-      ::clone(&side_process::run, stack_.get() + stack_bytes, shares_memory | SIGCHLD, this);
+      ::clone(&side_process::run, stack_.get() + side_stack_bytes, shares_memory | SIGCHLD, this);
   if (child < 0) {
     const int error = errno;
     socket_.reset();
