@@ -7,6 +7,7 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -31,6 +32,11 @@ inline constexpr std::size_t max_message_bytes = max_environment_bytes + 256;
 /// Marks all processes of one start of a workload: "SESSION.TERM". It identifies them if the guard
 /// has died and they have left their process group.
 inline constexpr const char* run_variable = "TENURE_RUN";
+
+/// "TENURE_RUN=SESSION.", with which the marks of all starts in a session begin.
+[[nodiscard]] inline std::string mark_of_session(std::string_view session) {
+  return std::string(run_variable).append("=").append(session).append(".");
+}
 
 /// The store session of a guard's agents, as 32 hexadecimal digits without a final zero; zeros:
 /// none. The guard gets it from its first agent and passes it to each later one, so that the next

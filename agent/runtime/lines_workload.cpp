@@ -69,17 +69,26 @@ void say_workload_found(log::logger& to, const log::speaker& who,
              who, what.version, 0);
 }
 
+namespace {
+/// `what`: processes that may have come out of the workload.
+void say_doubt(log::logger& to, log::log_level level, std::string_view sentence,
+               const log::speaker& who, const process::survivors& what) {
+  to.write(level, sentence,
+           {{"election", who.election},
+            {"identity", who.identity},
+            {"processes", what.left},
+            {"pid", static_cast<std::uint64_t>(what.pid)},
+            {"name", process::text(what.name)}});
+}
+}  // namespace
+
 void say_doubtful(log::logger& to, const log::speaker& who, const process::survivors& what) {
-  to.write(
-      log::log_level::error,
-      "the guard is dead, and processes that may have come out of the workload still run; they "
-      "are not killed, because they hide their environment and may belong to somebody else. "
-      "The lease is not released, and others get it when it runs out; see whose they are",
-      {{"election", who.election},
-       {"identity", who.identity},
-       {"processes", what.left},
-       {"pid", static_cast<std::uint64_t>(what.pid)},
-       {"name", process::text(what.name)}});
+  say_doubt(to, log::log_level::error,
+            "the guard is dead, and processes that may have come out of the workload still run; "
+            "they are not killed, because they hide their environment and may belong to somebody "
+            "else. The lease is not released, and others get it when it runs out; see whose they "
+            "are",
+            who, what);
 }
 
 void say_run_before_is_over(log::logger& to, const log::speaker& who) {
@@ -91,17 +100,12 @@ void say_run_before_is_over(log::logger& to, const log::speaker& who) {
 
 void say_run_before_may_live(log::logger& to, const log::speaker& who,
                              const process::survivors& what) {
-  to.write(
-      log::log_level::warn,
-      "the run before this one was killed as a whole, and processes that may have come out of "
-      "its workload still run; they are not killed, because they hide their environment and may "
-      "belong to somebody else, or hang in the kernel. Its lease runs out by itself; see whose "
-      "they are",
-      {{"election", who.election},
-       {"identity", who.identity},
-       {"processes", what.left},
-       {"pid", static_cast<std::uint64_t>(what.pid)},
-       {"name", process::text(what.name)}});
+  say_doubt(to, log::log_level::warn,
+            "the run before this one was killed as a whole, and processes that may have come out "
+            "of its workload still run; they are not killed, because they hide their environment "
+            "and may belong to somebody else, or hang in the kernel. Its lease runs out by itself; "
+            "see whose they are",
+            who, what);
 }
 
 void say_survivors(log::logger& to, const log::speaker& who, const process::survivors& what) {

@@ -28,8 +28,7 @@ constexpr int most_hellos = 5;
 constexpr core::duration container_ends_within = std::chrono::milliseconds(100);
 
 std::string mark_of(const std::string& session, core::version version) {
-  return std::string(guard::run_variable) + "=" + session + "." +
-         std::to_string(core::number(version));
+  return guard::mark_of_session(session) + std::to_string(core::number(version));
 }
 
 }  // namespace

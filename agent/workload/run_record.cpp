@@ -6,11 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
+#include <cerrno>
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <span>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -150,11 +149,10 @@ class run_file final : public run_record {
     if (!found->is_visible_to(us_)) return no_record::unusable;
     if (!is_dead(*found)) return no_record::in_use;
     if (found->member != us_.member) return std::nullopt;
-    before_.emplace(found->session,
-                    std::make_unique<guard::orphans>(guard::dead_guard{
-                        .mark = std::string(guard::run_variable) + '=' + found->session + '.',
-                        .cgroups = found->cgroups,
-                        .start = found->guard_start}));
+    before_.emplace(found->session, std::make_unique<guard::orphans>(guard::dead_guard{
+                                        .mark = guard::mark_of_session(found->session),
+                                        .cgroups = found->cgroups,
+                                        .start = found->guard_start}));
     return std::nullopt;
   }
 

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "support/eventually.hpp"
 
@@ -65,5 +66,15 @@ class own_cgroup {
   std::string path_;
   std::string missing_;
 };
+
+/// In front of a command: it joins this cgroup, as root with a container's default capabilities,
+/// which cannot look into other users' processes.
+inline std::vector<std::string> contained_in(const own_cgroup& which) {
+  return {"sh", "-c",
+          "echo $$ > " + which.procs() +
+              " && exec setpriv --bounding-set=-all,+setuid,+setgid,+kill,"
+              "+dac_override -- \"$@\"",
+          "join"};
+}
 
 }  // namespace tenure::tests

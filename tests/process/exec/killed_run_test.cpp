@@ -124,14 +124,7 @@ TEST(KilledRunOfAFile, OfWhichSomethingMayBeLeftKeepsItsLease) {
   const own_cgroup cgroup("killed_run");
   if (!cgroup.missing().empty()) GTEST_SKIP() << cgroup.missing();
   const temporary_directory in;
-  // Root with a container's default capabilities: it cannot look into other users' processes.
-  const std::vector<std::string> contained{
-      "sh", "-c",
-      "echo $$ > " + cgroup.procs() +
-          " && exec setpriv --bounding-set=-all,+setuid,+setgid,+kill,"
-          "+dac_override -- \"$@\"",
-      "join"};
-  const member::options how{.identity = "a", .ttl = long_ttl, .before = contained};
+  const member::options how{.identity = "a", .ttl = long_ttl, .before = contained_in(cgroup)};
   auto a = std::make_unique<member>(in, how);
   ASSERT_TRUE(runs_as(in, "a")) << a->process().err();
   const other_process daemon(sleep_as_nobody);

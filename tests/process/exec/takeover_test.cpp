@@ -114,14 +114,7 @@ TEST(Takeover, WhatMayBeLeftOfTheWorkloadKeepsTheLeaseFromOthers) {
   const own_cgroup cgroup("takeover");
   if (!cgroup.missing().empty()) GTEST_SKIP() << cgroup.missing();
   const temporary_directory in;
-  // Root with a container's default capabilities: it cannot look into other users' processes.
-  const std::vector<std::string> contained{
-      "sh", "-c",
-      "echo $$ > " + cgroup.procs() +
-          " && exec setpriv --bounding-set=-all,+setuid,+setgid,+kill,"
-          "+dac_override -- \"$@\"",
-      "join"};
-  member a(in, {.identity = "a", .ttl = "10m", .before = contained});
+  member a(in, {.identity = "a", .ttl = "10m", .before = contained_in(cgroup)});
   ASSERT_TRUE(runs_as(in, "a")) << a.process().err();
   const auto agent = a.agent();
   ASSERT_TRUE(agent);

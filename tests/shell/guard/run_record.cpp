@@ -53,8 +53,8 @@ modelled_run_record::modelled_run_record(guard_machine& on, written_run& at, pid
   const modelled_process* const of = on.processes.find(at.guard);
   const bool is_dead = at.guard != guard && (of == nullptr || !of->alive());
   if (at.session.empty() || !is_dead) return;
-  const std::string mark = std::string(guard::run_variable) + '=' + at.session + '.';
-  before_.emplace(at.session, std::make_unique<left_behind>(on, at.guard, mark));
+  before_.emplace(at.session,
+                  std::make_unique<left_behind>(on, at.guard, guard::mark_of_session(at.session)));
   on.referee.may_end("its guard and its agents are dead");
   on.referee.say("finds the record of the run before");
 }
