@@ -112,7 +112,7 @@ def program(target):
 
 def notices(target, arguments):
     words = [program(target), *arguments]
-    if target == "sqlite_tests":  # it looks at all processes
+    if target in ("sqlite_tests", "workload_tests"):  # they look at all processes
         words.insert(0, program("apart"))
     return run(*words, limit=RUN_LIMIT, cwd=TREE) != 0
 
@@ -148,8 +148,8 @@ def main():
         git("worktree", "remove", "--force", TREE)
     git("worktree", "prune")
     git("worktree", "add", "--quiet", "--detach", TREE, "HEAD")
-    alone = sorted({one[0] for one in drawn})
-    # What is changed again and again is compiled by itself.
+    # What is changed again and again is compiled by itself. (In all rooms, that would put the other sources together anew.)
+    alone = [] if given.rooms else sorted({one[0] for one in drawn})
     if run("cmake", "--preset", "dev", "-DTENURE_ALONE=" + ";".join(alone), limit=BUILD_LIMIT, cwd=TREE) != 0:
         sys.exit("mutate: cannot configure " + str(TREE))
     begin = time.monotonic()

@@ -83,7 +83,6 @@ class connection_driver : public std::enable_shared_from_this<connection_driver>
   boost::system::error_code read_error_{};
   bool awaits_bytes_ = false;
   bool awaits_room_ = false;
-  bool has_ended_send_ = false;
   bool queued_ = false;  ///< waits for its turn
 };
 

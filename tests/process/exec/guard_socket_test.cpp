@@ -94,12 +94,6 @@ class pod {
   [[nodiscard]] bool knows_holder(const std::string& who) const {
     return eventually([&] { return agent_->said("holder=" + who); });
   }
-  /// "http://127.0.0.1:PORT" of its agent, once it has logged it.
-  [[nodiscard]] std::string api() const {
-    const std::string said = agent_->err();
-    const auto begin = said.find(" api=") + 5;
-    return "http://" + said.substr(begin, said.find(' ', begin) - begin);
-  }
   [[nodiscard]] std::string logs() const { return guard_->err() + agent_->err(); }
 
  private:
@@ -221,9 +215,11 @@ TEST_F(GuardSocket, KilledGuardTakesItsCommandAlongAndTheLeaseIsGivenUp) {
   pod a(in_, "a", long_ttl);
   pod b(in_, "b", long_ttl);
   ASSERT_NO_FATAL_FAILURE(holds_before(a, b));
+  EXPECT_THAT(a.agent().get("/metrics"), HasSubstr("\ntenure_guard_up 1\n"));
   pod::end(a.guard(), SIGKILL);
   ASSERT_TRUE(runs_as(in_, "b", 1)) << a.logs() << b.logs();
   EXPECT_THAT(a.agent().err(), HasSubstr("the guard is gone"));
+  EXPECT_THAT(a.agent().get("/metrics"), HasSubstr("\ntenure_guard_up 0\n"));
 }
 
 TEST_F(GuardSocket, FrozenGuardCostsTheLeaseAndItsCommand) {
@@ -395,7 +391,8 @@ TEST_F(GuardSocket, WhatMayBeLeftKeepsItsLeaseWhoeverComes) {
   ASSERT_TRUE(c.knows_holder("a")) << a.logs() << c.logs();
   for (int i = 0; i < 20; ++i) {
     const finished now = run(
-        {tenure_binary(), "verify", "test", "--version", "1", "--fresh", "--api", c.api()}, in_);
+        {tenure_binary(), "verify", "test", "--version", "1", "--fresh", "--api", c.agent().api()},
+        in_);
     ASSERT_EQ(now.status, 0) << now.out << now.err << a.logs();
   }
   EXPECT_TRUE(is_alive(left));
@@ -407,7 +404,7 @@ TEST_F(GuardSocket, WorkloadGoesOnWhileSomebodyElseHasTheAgentsPort) {
   a.start();
   ASSERT_TRUE(runs_as(in_, "a")) << a.logs();
   const pid_t workload = a.workload().value_or(0);
-  const std::string api = a.api();
+  const std::string api = a.agent().api();
   const std::string at = api.substr(api.find("127."));
   a.agent().send(SIGKILL);
   a.agent().wait();

@@ -153,6 +153,47 @@ bool program::said(const std::string& words) const {
   return err().find(words) != std::string::npos;
 }
 
+std::string program::get(const std::string& path) const {
+  return exchange("GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+}
+
+std::string program::post(const std::string& path, const std::string& body,
+                          const std::string& token) const {
+  return exchange("POST " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" +
+                  (token.empty() ? "" : "Authorization: Bearer " + token + "\r\n") +
+                  "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+}
+
+std::string program::api() const {
+  const std::string log = err();
+  constexpr std::string_view name = " api=";
+  const auto at = log.rfind(std::string(name) + "127.0.0.1:");
+  if (at == std::string::npos) return {};
+  const auto begin = at + name.size();
+  return "http://" + log.substr(begin, log.find_first_of(" \n", begin) - begin);
+}
+
+std::string program::exchange(const std::string& ask) const {
+  const std::string where = api();
+  if (where.empty()) return {};
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(static_cast<std::uint16_t>(std::atoi(where.c_str() + where.rfind(':') + 1)));
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const int link = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (link < 0) return {};
+  std::string answer;
+  if (::connect(link, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0 &&
+      ::send(link, ask.data(), ask.size(), MSG_NOSIGNAL) > 0) {
+    std::array<char, 4096> piece{};
+    for (ssize_t got = 0; (got = ::recv(link, piece.data(), piece.size(), 0)) > 0;) {
+      answer.append(piece.data(), static_cast<std::size_t>(got));
+    }
+  }
+  ::close(link);
+  return answer;
+}
+
 finished run(const std::vector<std::string>& words, const temporary_directory& in,
              const std::vector<std::string>& environment) {
   static int count = 0;
@@ -181,47 +222,6 @@ std::optional<pid_t> member::workload() const {
     if (child != agent()) return child;
   }
   return std::nullopt;
-}
-
-std::string member::get(const std::string& path) const {
-  return exchange("GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-}
-
-std::string member::post(const std::string& path, const std::string& body,
-                         const std::string& token) const {
-  return exchange("POST " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" +
-                  (token.empty() ? "" : "Authorization: Bearer " + token + "\r\n") +
-                  "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
-}
-
-std::string member::api() const {
-  const std::string log = process_.err();
-  constexpr std::string_view name = " api=";
-  const auto at = log.rfind(std::string(name) + "127.0.0.1:");
-  if (at == std::string::npos) return {};
-  const auto begin = at + name.size();
-  return "http://" + log.substr(begin, log.find_first_of(" \n", begin) - begin);
-}
-
-std::string member::exchange(const std::string& ask) const {
-  const std::string where = api();
-  if (where.empty()) return {};
-  sockaddr_in to{};
-  to.sin_family = AF_INET;
-  to.sin_port = htons(static_cast<std::uint16_t>(std::atoi(where.c_str() + where.rfind(':') + 1)));
-  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const int link = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (link < 0) return {};
-  std::string answer;
-  if (::connect(link, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0 &&
-      ::send(link, ask.data(), ask.size(), MSG_NOSIGNAL) > 0) {
-    std::array<char, 4096> piece{};
-    for (ssize_t got = 0; (got = ::recv(link, piece.data(), piece.size(), 0)) > 0;) {
-      answer.append(piece.data(), static_cast<std::size_t>(got));
-    }
-  }
-  ::close(link);
-  return answer;
 }
 
 bool member::is_active() const {

@@ -46,8 +46,18 @@ class program {
   [[nodiscard]] std::string out() const;
   [[nodiscard]] std::string err() const;
   [[nodiscard]] bool said(const std::string& words) const;
+  // Of an agent:
+  /// "http://127.0.0.1:PORT" of its API, once it has said so; else empty.
+  [[nodiscard]] std::string api() const;
+  /// GET `path` on the API; status line, headers and body. Empty if there is no answer.
+  [[nodiscard]] std::string get(const std::string& path) const;
+  /// POST, with this token unless it is empty.
+  [[nodiscard]] std::string post(const std::string& path, const std::string& body,
+                                 const std::string& token) const;
 
  private:
+  [[nodiscard]] std::string exchange(const std::string& request) const;
+
   pid_t pid_ = -1;
   std::filesystem::path output_;
   std::optional<int> status_;
@@ -82,20 +92,17 @@ class member {
   [[nodiscard]] const program& process() const { return process_; }
   [[nodiscard]] std::optional<pid_t> agent() const;
   [[nodiscard]] std::optional<pid_t> workload() const;
-  /// GET `path` on the API; status line, headers and body. Empty if there is no answer.
-  [[nodiscard]] std::string get(const std::string& path) const;
-  /// POST, with this token unless it is empty.
+  [[nodiscard]] std::string get(const std::string& path) const { return process_.get(path); }
   [[nodiscard]] std::string post(const std::string& path, const std::string& body,
-                                 const std::string& token) const;
+                                 const std::string& token) const {
+    return process_.post(path, body, token);
+  }
   [[nodiscard]] bool is_active() const;
-  /// "http://127.0.0.1:PORT" of its API, once it has said so; else empty.
-  [[nodiscard]] std::string api() const;
+  [[nodiscard]] std::string api() const { return process_.api(); }
   /// SIGKILL to guard, agent and workload at once.
   void pull_the_plug();
 
  private:
-  [[nodiscard]] std::string exchange(const std::string& request) const;
-
   std::string identity_;
   program process_;
 };
