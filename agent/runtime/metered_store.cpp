@@ -62,6 +62,13 @@ class metered_store final : public stores::forwarding_store {
                     counted(operation::release, std::move(done)));
   }
 
+  /// To the store it is a release.
+  void end_term(core::election_index which, const core::holder& whose, stores::release_details how,
+                core::time_point deadline, stores::handler<stores::release_outcome> done) override {
+    inner().end_term(which, whose, std::move(how), deadline,
+                     counted(operation::release, std::move(done)));
+  }
+
   void read(core::election_index which, core::time_point deadline,
             stores::handler<stores::read_outcome> done) override {
     inner().read(which, deadline, counted(operation::read, std::move(done)));

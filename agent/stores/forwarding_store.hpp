@@ -32,6 +32,10 @@ class forwarding_store : public store {
                core::time_point deadline, handler<release_outcome> done) override {
     of_->release(which, version, std::move(how), deadline, std::move(done));
   }
+  void end_term(core::election_index which, const core::holder& whose, release_details how,
+                core::time_point deadline, handler<release_outcome> done) override {
+    of_->end_term(which, whose, std::move(how), deadline, std::move(done));
+  }
   void read(core::election_index which, core::time_point deadline,
             handler<read_outcome> done) override {
     of_->read(which, deadline, std::move(done));

@@ -158,6 +158,11 @@ class printable_store final : public store {
     of_->release(which, version, std::move(how), deadline, cleaned(std::move(done)));
   }
 
+  void end_term(core::election_index which, const core::holder& whose, release_details how,
+                core::time_point deadline, handler<release_outcome> done) override {
+    of_->end_term(which, whose, std::move(how), deadline, cleaned(std::move(done)));
+  }
+
   void read(core::election_index which, core::time_point deadline,
             handler<read_outcome> done) override {
     of_->read(which, deadline, cleaned(std::move(done)));

@@ -84,7 +84,7 @@ struct release_details {
   std::int64_t at_unix_ms = 0;  ///< see core::release_record
 };
 
-/// Released, or there was nothing of ours left to release.
+/// Released, or there was nothing left to release.
 struct released {};
 
 using release_outcome = std::variant<released, unknown>;
@@ -213,6 +213,24 @@ class store {
   /// after this call.
   virtual void release(core::election_index which, core::version version, release_details how,
                        core::time_point deadline, handler<release_outcome> done) = 0;
+
+  /// Ends a term of another member, because somebody has seen that nothing which ran under it or
+  /// under an earlier term is alive. `whose` is what a watch or a read of this store has shown. The
+  /// term is known by its version and its sequencer, as a restored store may grant a version again.
+  ///
+  /// One conditional write ends that term or nothing, so the call may be repeated, and one that is
+  /// executed late touches no later term. The outcome is `released` also if that term was over
+  /// before. A term of our own session is left as it is, and so is one of another program if the
+  /// store can tell.
+  ///
+  /// The watch shows a release record in the name of the holder. If `how` is clean, the next grant
+  /// may be `released_cleanly`. A holder that lives after all is told of the loss by its next
+  /// renewal.
+  ///
+  /// Preconditions: `how` names no heir. No term of a larger version is known to be over: a store
+  /// that was restored from a backup may show an old term again while its successor still runs.
+  virtual void end_term(core::election_index which, const core::holder& whose, release_details how,
+                        core::time_point deadline, handler<release_outcome> done) = 0;
 
   /// What the store holds now; linearizable.
   virtual void read(core::election_index which, core::time_point deadline,

@@ -88,6 +88,12 @@ void member::release(core::version version, stores::release_details how) {
   EXPECT_TRUE(std::holds_alternative<stores::released>(outcome));
 }
 
+stores::release_outcome member::end_term(const core::holder& whose, stores::release_details how) {
+  return wait_for<stores::release_outcome>([&](auto done) {
+    store_->end_term(core::election_index{0}, whose, how, deadline(), std::move(done));
+  });
+}
+
 stores::agree_outcome member::accept_versions() {
   return wait_for<stores::agree_outcome>([&](auto done) {
     store_->accept_versions(core::election_index{0}, deadline(), std::move(done));
@@ -291,6 +297,21 @@ void expect_named_member_before_line(loop& on, const line_of_two& in) {
 void expect_term_for_named_member_in_line(loop& on, const line_of_two& in) {
   ASSERT_NE(passed_on(on, in, {.clean = true, .heir = "b"}), core::no_version);
   EXPECT_TRUE(in.b->hold().released_cleanly);
+}
+
+void expect_line_moves_on_without_the_holder(loop& on, const line_of_two& in, member& c) {
+  const core::holder its = c.read().holders.at(0);
+  in.a->close();
+  EXPECT_EQ(words(c.end_term(its, {.clean = true, .why = core::loss_reason::container_died})),
+            "released");
+  ASSERT_TRUE(on.run_until([&] { return in.by_b->shows(held_by("b")); }));
+  ASSERT_TRUE(in.by_b->seen.back().last_release);
+  EXPECT_EQ(in.by_b->seen.back().last_release->holder, "a");
+  const core::version shown = in.by_b->seen.back().holders.front().version;
+  const stores::grant next = in.b->hold();
+  EXPECT_EQ(next.version, shown);
+  EXPECT_GT(next.version, in.old.version);
+  EXPECT_TRUE(next.released_cleanly);
 }
 
 void expect_term_not_asked_for_is_over(loop& on, const line_of_two& in) {

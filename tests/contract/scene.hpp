@@ -81,6 +81,8 @@ class member {
   /// Releases the term of `version` of the first election, and fails the test if that does not
   /// work.
   void release(core::version version, stores::release_details how);
+  /// Ends a term of another member in the first election.
+  stores::release_outcome end_term(const core::holder& whose, stores::release_details how);
   /// Orders of the first election. False, or not done, if the store says that there is none to be
   /// answered or dropped; fails the test if it does not answer.
   bool leave_order(core::left_order what);
@@ -188,6 +190,9 @@ void expect_doubt_after_unclean_end(loop& on, const line_of_two& in);
 void expect_named_member_before_line(loop& on, const line_of_two& in);
 /// b is named, and is passed the term.
 void expect_term_for_named_member_in_line(loop& on, const line_of_two& in);
+/// c, which holds nothing, ends the term of a, which is dead: b holds cleanly, without a write of
+/// its own.
+void expect_line_moves_on_without_the_holder(loop& on, const line_of_two& in, member& c);
 /// b releases a term that it has not asked for, and takes nothing of it up afterwards.
 void expect_term_not_asked_for_is_over(loop& on, const line_of_two& in);
 

@@ -287,6 +287,14 @@ const slot_holder* mirror::find_own() const {
   return own == holders_.end() ? nullptr : &*own;
 }
 
+const slot_holder* mirror::find_term(const core::holder& whose) const {
+  const auto found = std::ranges::find_if(holders_, [&](const slot_holder& one) {
+    return !one.ours && !one.mark.empty() && one.version == whose.version &&
+           sequencer_of(one) == whose.sequencer;
+  });
+  return found == holders_.end() ? nullptr : &*found;
+}
+
 basis mirror::basis_now() const {
   return {.shape = shape_,
           .index = written_,
@@ -366,7 +374,7 @@ core::observation mirror::observe() const {
                            .version = one.version,
                            .ours = one.ours,
                            .slot = one.slot,
-                           .sequencer = sequencer_of(one.key, one.lock_index, one.session)});
+                           .sequencer = sequencer_of(one)});
   }
   if (holders_.empty()) out.retry_at = retry_at_;
   out.last_release = last_release_;

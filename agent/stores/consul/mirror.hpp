@@ -115,6 +115,10 @@ class mirror {
   /// Our own term; null if there is none.
   [[nodiscard]] const slot_holder* find_own() const;
 
+  /// Another member's term; null if that is over. Programs without our signature have no terms
+  /// here.
+  [[nodiscard]] const slot_holder* find_term(const core::holder& whose) const;
+
   /// True if another session can hold at once.
   [[nodiscard]] bool has_room() const { return holders_.size() < slots(); }
 

@@ -25,8 +25,7 @@ void releases::release(core::election_index which, core::version version,
   a->done = std::move(done);
   // A caller that names no term leaves no record.
   if (version != core::no_version) {
-    a->note = release_record_text(version, shared_.self.identity, how);
-    a->heir = how.heir;
+    a->how = how;
     a->is_passed_on = true;
   }
   const mirror& m = shared_.seen(which);
@@ -39,7 +38,31 @@ void releases::release(core::election_index which, core::version version,
   look(a);
 }
 
-/// Our term may be over, or the reply that granted one may be lost: reads what Consul holds.
+void releases::end_term(core::election_index which, const core::holder& whose,
+                        const release_details& how, core::time_point deadline,
+                        handler<release_outcome> done) {
+  auto a = std::make_shared<attempt>();
+  a->which = which;
+  a->version = whose.version;
+  a->whose = whose;
+  a->how = how;
+  a->deadline = deadline;
+  a->done = std::move(done);
+  const mirror& m = shared_.seen(which);
+  if (const slot_holder* its = find(*a, m)) return give_up(a, m, *its);
+  look(a);
+}
+
+/// The term that is to end; null if it is over.
+const slot_holder* releases::find(const attempt& a, const mirror& at) {
+  if (a.whose) return at.find_term(*a.whose);
+  const slot_holder* own = at.find_own();
+  const bool is_meant =
+      own != nullptr && (a.version == core::no_version || own->version == a.version);
+  return is_meant ? own : nullptr;
+}
+
+/// The term may be over, or the reply that granted one may be lost: reads what Consul holds.
 void releases::look(const attempt_ptr& a) {
   if (++a->tries > most_releases) {
     return finish(a, unknown{"others came or went again and again in election \"" +
@@ -47,27 +70,27 @@ void releases::look(const attempt_ptr& a) {
   }
   shared_.read(a->which, a->deadline, [this, a](std::expected<looked, unknown> now) {
     if (!now) return finish(a, std::move(now.error()));
-    const slot_holder* own = now->at.find_own();
-    if (own == nullptr || (a->version != core::no_version && own->version != a->version)) {
-      return finish(a, released{});
-    }
-    give_up(a, now->at, *own);
+    const slot_holder* its = find(*a, now->at);
+    its == nullptr ? finish(a, released{}) : give_up(a, now->at, *its);
   });
 }
 
-void releases::give_up(const attempt_ptr& a, const mirror& at, const slot_holder& own) {
-  const auto next = a->is_passed_on ? at.offer_of(a->heir) : std::nullopt;
-  const auto what = release_transaction(shared_.spec(a->which).name, at.basis_now(), own.key,
-                                        own.index, own.session, a->note, next);
+void releases::give_up(const attempt_ptr& a, const mirror& at, const slot_holder& its) {
+  // Another program may have written over our name.
+  const std::string& name = a->whose ? its.identity : shared_.self.identity;
+  const std::string note = a->how ? release_record_text(a->version, name, *a->how) : "";
+  const auto next = a->is_passed_on ? at.offer_of(a->how->heir) : std::nullopt;
+  const auto what = release_transaction(shared_.spec(a->which).name, at.basis_now(), its.key,
+                                        its.index, its.session, note, next);
   // A campaign may not take it for a place in line that has become a term.
-  shared_.take_from_places(own.session);
+  shared_.take_from_places(its.session);
   shared_.transact(
       what, a->deadline,
-      [this, a, version = own.version](std::expected<transaction_reply, unknown> reply) {
+      [this, a, version = its.version](std::expected<transaction_reply, unknown> reply) {
         if (!reply) return finish(a, std::move(reply.error()));
         if (reply->failed.empty()) {
           auto& held = shared_.held(a->which);
-          if (held && held->version == version) held.reset();
+          if (!a->whose && held && held->version == version) held.reset();
           return finish(a, released{});
         }
         const failed_operation& why = reply->failed.front();

@@ -100,12 +100,8 @@ std::vector<folder> folders_of(const std::vector<settings::election>& elections)
   return out;
 }
 
-std::string sequencer_of(std::string_view key, std::uint64_t lock_index, std::string_view session) {
-  return std::string(key)
-      .append("@")
-      .append(std::to_string(lock_index))
-      .append("@")
-      .append(session);
+std::string sequencer_of(const slot_holder& one) {
+  return one.key + "@" + std::to_string(one.lock_index) + "@" + one.session;
 }
 
 std::string text_of(const slot_holder& one) {

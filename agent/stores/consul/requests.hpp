@@ -48,7 +48,7 @@ struct folder {
 std::vector<folder> folders_of(const std::vector<settings::election>& elections);
 
 /// (key, LockIndex, session), with which a program can ask Consul whether we still hold.
-std::string sequencer_of(std::string_view key, std::uint64_t lock_index, std::string_view session);
+std::string sequencer_of(const slot_holder& one);
 
 /// What the key of a holder says. A term that has moved says its version.
 std::string text_of(const slot_holder& one);

@@ -114,7 +114,7 @@ held_term& shared_state::hold(core::election_index which, const slot_holder& own
   if (!held || held->version != own.version || held->session != own.session) {
     held.emplace();
     held->version = own.version;
-    held->sequencer = sequencer_of(own.key, own.lock_index, own.session);
+    held->sequencer = sequencer_of(own);
     held->slot = own.slot;
   }
   held->key = own.key;

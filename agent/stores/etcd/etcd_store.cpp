@@ -1,5 +1,6 @@
 #include "stores/etcd/etcd_store.hpp"
 
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -33,6 +34,10 @@ bool is_final(error_meaning what, const settings::security& with) {
   return what == error_meaning::denied || what == error_meaning::unsupported ||
          what == error_meaning::invalid ||
          (what == error_meaning::unauthenticated && with.user.empty());
+}
+
+held_term term_of(const contender& of) {
+  return {.version = core::version{of.create_revision}, .key = of.key, .lease = of.lease};
 }
 
 class etcd_store final : public store {
@@ -81,6 +86,9 @@ class etcd_store final : public store {
 
   void release(core::election_index which, core::version version, release_details how,
                core::time_point deadline, handler<release_outcome> done) override;
+
+  void end_term(core::election_index which, const core::holder& whose, release_details how,
+                core::time_point deadline, handler<release_outcome> done) override;
 
   void read(core::election_index which, core::time_point deadline,
             handler<read_outcome> done) override;
@@ -153,12 +161,17 @@ class etcd_store final : public store {
   std::optional<std::string> note_version(const reply_or_failure& what);
   void refuse_to_open(std::string why);
   void opened();
-  void erase(core::election_index which, const held_term& own, const std::string& note,
-             std::vector<std::string> also, core::time_point deadline,
+  using term_finder = std::function<const contender*(const mirror&)>;
+  using found_handler = std::move_only_function<void(const mirror& at, const contender& its,
+                                                     handler<release_outcome> done)>;
+  void look_for(core::election_index which, term_finder find, core::time_point deadline,
+                handler<release_outcome> done, found_handler then);
+  void give_up(core::election_index which, const held_term& own, const std::string& note,
+               std::vector<std::string> also, core::time_point deadline,
+               handler<release_outcome> done);
+  void erase(core::election_index which, const held_term& term, const std::string& note,
+             const std::vector<std::string>& also, core::time_point deadline,
              handler<release_outcome> done);
-  void ask_to_erase(core::election_index which, const held_term& own, const std::string& note,
-                    const std::vector<std::string>& also, core::time_point deadline,
-                    handler<release_outcome> done);
 
   void look_for_namesakes(core::election_index which, bool missed) {
     const names_like_ours names = session_.seen(which).names();
@@ -291,45 +304,77 @@ void etcd_store::release(core::election_index which, core::version version, rele
   const std::vector<std::string> others = how.heir.empty() || told != core::no_version
                                               ? std::vector<std::string>()
                                               : session_.seen(which).places_besides(how.heir);
-  if (is_held) return erase(which, *held, note, others, deadline, std::move(done));
-  // Our term may be over, or the reply that granted one may be lost: read what etcd holds.
-  session_.read(
-      which, deadline,
-      [=, this, done = std::move(done)](std::expected<looked, unknown> now) mutable {
-        if (!now) return session_.answer(std::move(done), release_outcome(now.error()));
-        const contender* own = now->at.find_own();
-        if (own == nullptr ||
-            (version != core::no_version && core::number(version) != own->create_revision)) {
-          return session_.answer(std::move(done), release_outcome(released{}));
-        }
-        erase(
-            which,
-            {.version = core::version{own->create_revision}, .key = own->key, .lease = own->lease},
-            note, others, deadline, std::move(done));
-      });
+  if (is_held) return give_up(which, *held, note, others, deadline, std::move(done));
+  // Our term may be over, or the reply that granted one may be lost.
+  const auto find = [version](const mirror& m) {
+    const contender* own = m.find_own();
+    const bool is_meant = own != nullptr && (version == core::no_version ||
+                                             core::number(version) == own->create_revision);
+    return is_meant ? own : nullptr;
+  };
+  look_for(which, find, deadline, std::move(done),
+           [=, this](const mirror&, const contender& own, handler<release_outcome> to) {
+             give_up(which, term_of(own), note, others, deadline, std::move(to));
+           });
 }
 
-void etcd_store::erase(core::election_index which, const held_term& own, const std::string& note,
-                       std::vector<std::string> also, core::time_point deadline,
-                       handler<release_outcome> done) {
+void etcd_store::end_term(core::election_index which, const core::holder& whose,
+                          release_details how, core::time_point deadline,
+                          handler<release_outcome> done) {
+  TENURE_CHECK(core::place(which) < session_.mirrors.size());
+  const auto find = [whose](const mirror& m) { return m.find_term(whose); };
+  const auto end = [=, this](const mirror& at, const contender& its, handler<release_outcome> to) {
+    // A holder with a seal may have told a place that its term is over. That place may have held
+    // and be gone, and only a release of the holder's own would say which one it was.
+    release_details said = how;
+    said.clean = how.clean && at.seal_of(its) == nullptr;
+    erase(which, term_of(its), release_record_text(whose.version, its.identity, said), {}, deadline,
+          std::move(to));
+  };
+  const mirror& shown = session_.seen(which);
+  // What the watch shows is mostly true, and the transaction says if it is not.
+  if (const contender* its = find(shown)) return end(shown, *its, std::move(done));
+  look_for(which, find, deadline, std::move(done), end);
+}
+
+/// Reads what etcd holds: `then` is called with the term that is found there. Without one there is
+/// nothing to release.
+void etcd_store::look_for(core::election_index which, term_finder find, core::time_point deadline,
+                          handler<release_outcome> done, found_handler then) {
+  session_.read(which, deadline,
+                [this, find = std::move(find), done = std::move(done),
+                 then = std::move(then)](std::expected<looked, unknown> now) mutable {
+                  if (!now) return session_.answer(std::move(done), release_outcome(now.error()));
+                  const contender* its = find(now->at);
+                  if (its == nullptr) {
+                    return session_.answer(std::move(done), release_outcome(released{}));
+                  }
+                  then(now->at, *its, std::move(done));
+                });
+}
+
+void etcd_store::give_up(core::election_index which, const held_term& own, const std::string& note,
+                         std::vector<std::string> also, core::time_point deadline,
+                         handler<release_outcome> done) {
   session_.released[core::place(which)] = core::number(own.version);
   for (std::string& one : session_.seals(which, own.lease)) also.push_back(std::move(one));
-  ask_to_erase(which, own, note, also, deadline, std::move(done));
+  erase(which, own, note, also, deadline, std::move(done));
 }
 
-void etcd_store::ask_to_erase(core::election_index which, const held_term& own,
-                              const std::string& note, const std::vector<std::string>& also,
-                              core::time_point deadline, handler<release_outcome> done) {
+/// Ends this term, ours or another one.
+void etcd_store::erase(core::election_index which, const held_term& term, const std::string& note,
+                       const std::vector<std::string>& also, core::time_point deadline,
+                       handler<release_outcome> done) {
   session_.endpoints.call(
       transaction_path,
       transaction_request(
-          release_transaction(session_.spec(which).name, own.key, own.version, note, also)),
+          release_transaction(session_.spec(which).name, term.key, term.version, note, also)),
       deadline,
-      session_.guarded([this, which, own, also, deadline, has_record = !note.empty(),
+      session_.guarded([this, which, term, also, deadline, has_record = !note.empty(),
                         done = std::move(done)](const reply_or_failure& what) mutable {
-        // Without a record the next holder waits for the lock delay, and not for our lease to end.
+        // Without a record the next holder waits for the lock delay, and not for the lease to end.
         if (!what && what.error().meaning == error_meaning::full && has_record) {
-          return ask_to_erase(which, own, "", also, deadline, std::move(done));
+          return erase(which, term, "", also, deadline, std::move(done));
         }
         if (!what) {
           return session_.answer(std::move(done), release_outcome(unknown{what.error().why}));
@@ -340,7 +385,7 @@ void etcd_store::ask_to_erase(core::election_index which, const held_term& own,
                                  release_outcome(session_.broken_reply(reply.error())));
         }
         auto& held = session_.held(which);
-        if (held && held->version == own.version) held.reset();
+        if (held && held->version == term.version && held->key == term.key) held.reset();
         session_.answer(std::move(done), release_outcome(released{}));
       }));
 }

@@ -189,6 +189,14 @@ const contender* mirror::find(std::string_view key, std::uint64_t create_revisio
   return found == contenders_.end() || found->key != key ? nullptr : &*found;
 }
 
+const contender* mirror::find_term(const core::holder& whose) const {
+  const auto found = std::ranges::find_if(contenders_, [&](const contender& one) {
+    return !one.ours && core::version{one.create_revision} == whose.version &&
+           sequencer_of(one) == whose.sequencer;
+  });
+  return found == contenders_.end() ? nullptr : &*found;
+}
+
 void mirror::passed_on() {
   ++changes_;
   passed_ = {.ended = contenders_[0].create_revision, .ours = contenders_[1].create_revision};

@@ -76,6 +76,9 @@ class mirror {
   /// The contender with that key; nullptr if there is none, or if it belongs to another term.
   [[nodiscard]] const contender* find(std::string_view key, std::uint64_t create_revision) const;
 
+  /// The contender with this term; nullptr if that is over, or ours.
+  [[nodiscard]] const contender* find_term(const core::holder& whose) const;
+
   /// True if this contender is one of the holders.
   [[nodiscard]] bool holds(const contender& one) const;
 

@@ -79,6 +79,12 @@ class kubernetes_store final : public store {
     releases_.release(which, version, how, deadline, std::move(done));
   }
 
+  void end_term(core::election_index which, const core::holder& whose, release_details how,
+                core::time_point deadline, handler<release_outcome> done) override {
+    check(which);
+    releases_.end_term(which, whose, how, deadline, std::move(done));
+  }
+
   void read(core::election_index which, core::time_point deadline,
             handler<read_outcome> done) override {
     check(which);

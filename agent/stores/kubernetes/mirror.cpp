@@ -345,6 +345,20 @@ std::optional<slot_holder> mirror::find_own() const {
   return own == all.rend() ? std::nullopt : std::optional(*own);
 }
 
+std::optional<slot_holder> mirror::find_term(const core::holder& whose) const {
+  const auto all = holders();
+  const auto found = std::ranges::find_if(all, [&](const slot_holder& one) {
+    return !one.mark.empty() && one.mark != self_->mark && one.version == whose.version &&
+           sequencer_of(one) == whose.sequencer;
+  });
+  return found == all.end() ? std::nullopt : std::optional(*found);
+}
+
+std::string mirror::sequencer_of(const slot_holder& one) const {
+  const lease_object& its = *lease(slot_name(election_.name, one.slot));
+  return kubernetes::sequencer_of(self_->name_space, its, one.version);
+}
+
 std::optional<slot_holder> mirror::find_lost(core::time_point now) const {
   const auto all = holders();
   const auto lost = std::ranges::find_if(
@@ -483,7 +497,7 @@ core::observation mirror::observe(core::time_point now) const {
                            .version = one.version,
                            .ours = one.ours,
                            .slot = one.slot,
-                           .sequencer = sequencer_of(self_->name_space, its, one.version)});
+                           .sequencer = sequencer_of(one)});
     out.expires_at = std::min(out.expires_at, one.expires_at);
     if (!one.ours) out.retry_at = std::min(out.retry_at, one.expires_at);
   }

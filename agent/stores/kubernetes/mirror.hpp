@@ -123,6 +123,8 @@ class mirror {
   /// Our own term, if there is one that is not lost; the newest, if an operator or a write that was
   /// carried out late has made several.
   [[nodiscard]] std::optional<slot_holder> find_own() const;
+  /// Another member's term; nothing if it is over. Programs without our mark have no terms here.
+  [[nodiscard]] std::optional<slot_holder> find_term(const core::holder& whose) const;
   /// A term of ours that is lost, while others still wait for its end: an operator has made its
   /// Lease one that they do not respect, and has made it ours again, or we read it by its name.
   [[nodiscard]] std::optional<slot_holder> find_lost(core::time_point now) const;
@@ -254,6 +256,7 @@ class mirror {
   void doubt(const std::string& name, core::version last);
   [[nodiscard]] bool is_put_back(const lease_object& read, bool missed) const;
   [[nodiscard]] bool is_preferred_to(const lease_object& lease) const;
+  [[nodiscard]] std::string sequencer_of(const slot_holder& one) const;
   [[nodiscard]] const entry* first() const;
   [[nodiscard]] const entry* in_slot(std::uint32_t slot) const;
   [[nodiscard]] bool counts(std::uint32_t slot) const;

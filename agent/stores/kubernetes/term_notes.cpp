@@ -29,15 +29,14 @@ note_change notes_of_term(const own_run& self, const lease_object& lease, core::
           {std::string(holder_annotation), base::printable(self.identity)}};
 }
 
-note_change notes_of_released_term(const own_run& self, const lease_object& lease,
-                                   core::version version, std::int64_t released_ms,
-                                   const std::string& record) {
+note_change notes_of_released_term(const slot_holder& of, const lease_object& lease,
+                                   std::int64_t released_ms, const std::string& record) {
   note_change out = nothing_for_people();
   if (record.empty()) return out;
   out.emplace(release_annotation, record);
   out.emplace(term_annotation, term_text({.transitions = lease.transitions,
-                                          .version = version,
-                                          .mark = self.mark,
+                                          .version = of.version,
+                                          .mark = of.mark,
                                           .released_ms = released_ms}));
   return out;
 }

@@ -131,6 +131,13 @@ release_outcome lease_file::release(core::election_index which, core::version ve
   });
 }
 
+release_outcome lease_file::end_term(core::election_index which, const core::holder& whose,
+                                     const release_details& how, core::time_point deadline) {
+  return asked(deadline, [&](lease_table& table) {
+    return table.end_term(subject_of(which), whose, how, until(deadline));
+  });
+}
+
 std::optional<unknown> lease_file::line_up(std::span<const core::election_index> stand,
                                            std::span<const core::election_index> leave,
                                            core::time_point deadline) {

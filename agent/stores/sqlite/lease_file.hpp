@@ -35,6 +35,8 @@ class lease_file {
   renew_outcome renew(std::span<const core::renewal_item> items, core::time_point deadline);
   release_outcome release(core::election_index which, core::version version,
                           const release_details& how, core::time_point deadline);
+  release_outcome end_term(core::election_index which, const core::holder& whose,
+                           const release_details& how, core::time_point deadline);
   std::optional<unknown> line_up(std::span<const core::election_index> stand,
                                  std::span<const core::election_index> leave,
                                  core::time_point deadline);

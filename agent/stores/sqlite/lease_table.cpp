@@ -82,7 +82,7 @@ void lease_table::prepare_statements() {
   extend_lease_ = statement(*db_,
                             "UPDATE lease SET renewed_ns = ?, expires_ns = ?, ttl_ns = ? "
                             "WHERE election = ? AND session = ? AND version = ? AND boot_id = ?");
-  delete_own_ = statement(
+  delete_term_ = statement(
       *db_, "DELETE FROM lease WHERE election = ?1 AND session = ?2 AND (?3 = 0 OR version = ?3)");
   count_release_ = statement(*db_, "UPDATE election SET held = max(held - 1, 0) WHERE name = ?");
   store_release_ = statement(
@@ -311,19 +311,40 @@ bool lease_table::renew_one(const held_term& item, core::time_point now) {
 
 release_outcome lease_table::release(const subject& what, core::version version,
                                      const release_details& how, patience waiting) {
+  return end(what, version, how, waiting, [&] {
+    if (how.clean) beside_.mine().released(what.election);
+    return std::optional(leaver{.session = self_.session, .identity = self_.identity});
+  });
+}
+
+release_outcome lease_table::end_term(const subject& what, const core::holder& whose,
+                                      const release_details& how, patience waiting) {
+  return end(what, whose.version, how, waiting, [&]() -> std::optional<leaver> {
+    if (whose.sequencer != sequencer(what, whose.version)) return std::nullopt;
+    const std::vector<row> live = live_rows(what, self_.clock());
+    const auto its = std::ranges::find(live, whose.version, &row::version);
+    if (its == live.end() || its->session == self_.session) return std::nullopt;
+    return leaver{.session = its->session, .identity = its->identity};
+  });
+}
+
+/// Ends the term of this version, or with `no_version` any term, of the member that `find` finds
+/// within the transaction.
+release_outcome lease_table::end(const subject& what, core::version version,
+                                 const release_details& how, patience waiting,
+                                 const std::function<std::optional<leaver>()>& find) {
   // That nobody holds any more need not outlast the machine: none of its members would. Only a
   // version has to be on the disk before anybody acts by it.
   const access with =
       needs_new_version(what, version, waiting) ? access::write : access::lazy_write;
   auto failure = transact(with, "release a lease", waiting, [&] {
-    if (how.clean) beside_.mine().released(what.election);
-    const std::int64_t deleted = delete_own_.run(what.election, self_.session, column(version));
-    if (deleted == 0) return;
+    const auto by = find();
+    if (!by || delete_term_.run(what.election, by->session, column(version)) == 0) return;
     if (how.clean) count_release_.run(what.election);
     if (version == core::no_version) return;
-    store_release_.run(what.election, column(version), self_.identity, core::name(how.why),
-                       how.heir, how.at_unix_ms);
-    pass_on(what, version, how, self_.clock(), with);
+    store_release_.run(what.election, column(version), by->identity, core::name(how.why), how.heir,
+                       how.at_unix_ms);
+    pass_on(what, version, *by, how, self_.clock(), with);
   });
   if (failure) return std::move(*failure);
   return released{};
@@ -345,11 +366,11 @@ bool lease_table::needs_new_version(const subject& what, core::version ended, pa
 
 /// Grants what was just released to the member in line, unless another one is to hold next. To a
 /// member that is dead it is not granted: it would have to run out.
-void lease_table::pass_on(const subject& what, core::version ended, const release_details& how,
-                          core::time_point now, access with) {
+void lease_table::pass_on(const subject& what, core::version ended, const leaver& by,
+                          const release_details& how, core::time_point now, access with) {
   const auto next = places_->find(what.election);
   const bool is_ready = next && is_set_aside(*next, ended);
-  const bool may_pass = next && next->session != self_.session && slots_of(what) == 1 &&
+  const bool may_pass = next && next->session != by.session && slots_of(what) == 1 &&
                         (is_ready || with == access::write) &&
                         (how.heir.empty() || how.heir == next->identity) &&
                         membership::is_listed(others_, next->identity, what.election) &&

@@ -95,6 +95,8 @@ class lease_table {
   renew_outcome renew(std::span<const held_term> terms, patience waiting);
   release_outcome release(const subject& what, core::version version, const release_details& how,
                           patience waiting);
+  release_outcome end_term(const subject& what, const core::holder& whose,
+                           const release_details& how, patience waiting);
   /// Writes our places in the elections of `stand`, as far as somebody else holds the one slot, and
   /// deletes those in the elections of `leave`. Nothing: that is done.
   std::optional<unknown> line_up(std::span<const subject> stand, std::span<const subject> leave,
@@ -164,8 +166,15 @@ class lease_table {
   core::version set_aside(const subject& what);
   [[nodiscard]] bool is_set_aside(const place_table::place& next, core::version ended) const;
   bool needs_new_version(const subject& what, core::version ended, patience waiting);
-  void pass_on(const subject& what, core::version ended, const release_details& how,
-               core::time_point now, access with);
+  /// Whose term ends.
+  struct leaver {
+    std::string session;
+    std::string identity;
+  };
+  release_outcome end(const subject& what, core::version version, const release_details& how,
+                      patience waiting, const std::function<std::optional<leaver>()>& find);
+  void pass_on(const subject& what, core::version ended, const leaver& by,
+               const release_details& how, core::time_point now, access with);
   bool renew_one(const held_term& item, core::time_point now);
   std::vector<row> live_rows(const subject& what, core::time_point now);
   counters count(const subject& what);
@@ -194,7 +203,7 @@ class lease_table {
   statement insert_lease_;
   statement store_counters_;
   statement extend_lease_;
-  statement delete_own_;
+  statement delete_term_;
   statement count_release_;
   statement store_release_;
   statement select_release_;

@@ -23,9 +23,10 @@ constexpr core::duration open_patience = std::chrono::seconds(2);
 constexpr core::duration look_patience = std::chrono::seconds(2);
 /// The same for one write of our places in line, which nobody waits for.
 constexpr core::duration line_patience = std::chrono::seconds(2);
-/// An election has at most one acquire, one release and one read under way, and one change of what
-/// is said of us. Beside those there are the opening, the renewal and the look, each of which may
-/// be followed by the next before it is over; and orders, of which few wait at a time.
+/// An election has at most one acquire, one release or end of another's term, and one read under
+/// way, and one change of what is said of us. Beside those there are the opening, the renewal and
+/// the look, each of which may be followed by the next before it is over; and orders, of which few
+/// wait at a time.
 constexpr std::size_t calls_per_election = 4;
 constexpr std::size_t other_calls = 8 + 64;
 
@@ -111,6 +112,14 @@ class sqlite_store final : public store {
     own_[core::place(which)].from_turn = ++turn_;
     call<release_outcome>("release a lease", deadline, job_runner::place::last, std::move(done),
                           [=, this] { return file_.release(which, version, how, deadline); });
+  }
+
+  void end_term(core::election_index which, const core::holder& whose, release_details how,
+                core::time_point deadline, handler<release_outcome> done) override {
+    TENURE_CHECK(core::place(which) < watches_.size());
+    call<release_outcome>("end the term of another member", deadline, job_runner::place::last,
+                          std::move(done),
+                          [=, this] { return file_.end_term(which, whose, how, deadline); });
   }
 
   void read(core::election_index which, core::time_point deadline,

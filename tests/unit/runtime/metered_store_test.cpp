@@ -42,6 +42,10 @@ class scripted_store final : public unasked_store {
                stores::handler<stores::release_outcome> done) override {
     done(released);
   }
+  void end_term(core::election_index, const core::holder&, stores::release_details,
+                core::time_point, stores::handler<stores::release_outcome> done) override {
+    done(released);
+  }
   void read(core::election_index, core::time_point,
             stores::handler<stores::read_outcome> done) override {
     done(seen);
@@ -109,6 +113,8 @@ TEST(MeteredStore, EachOutcomeIsCountedOnce) {
   EXPECT_TRUE(m.counted("acquire", "unknown", 1));
   m.store->release(db, {}, {.clean = true}, {}, [](const stores::release_outcome&) {});
   EXPECT_TRUE(m.counted("release", "done", 1));
+  m.store->end_term(db, {}, {.clean = true}, {}, [](const stores::release_outcome&) {});
+  EXPECT_TRUE(m.counted("release", "done", 2)) << "also the end of another member's term";
   m.store->read(db, {}, [](const stores::read_outcome&) {});
   EXPECT_TRUE(m.counted("read", "done", 1));
 }

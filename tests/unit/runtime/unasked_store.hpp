@@ -26,6 +26,10 @@ class unasked_store : public stores::store {
                stores::handler<stores::release_outcome>) override {
     ADD_FAILURE();
   }
+  void end_term(core::election_index, const core::holder&, stores::release_details,
+                core::time_point, stores::handler<stores::release_outcome>) override {
+    ADD_FAILURE();
+  }
   void read(core::election_index, core::time_point,
             stores::handler<stores::read_outcome>) override {
     ADD_FAILURE();
