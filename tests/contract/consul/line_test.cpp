@@ -89,6 +89,19 @@ TEST_P(ConsulLine, AReleaseThatIsNotCleanLeavesADoubt) {
   expect_doubt_after_unclean_end(loop_, stand_in_line());
 }
 
+/// The holder's own offer is still in the list of members, so nothing is passed on.
+TEST_P(ConsulLine, AHolderWhoseTermIsEndedByAnotherMemberIsFollowedWithoutALockDelay) {
+  const auto [a, b, by_a, by_b, old] = stand_in_line();
+  const auto c = join_as("c");
+  const core::holder its = c->read().holders.at(0);
+  a->close();
+  EXPECT_EQ(words(c->end_term(its, {.clean = true})), "released");
+  ASSERT_TRUE(loop_.run_until([&] { return by_b->shows(nobody); }));
+  const stores::grant next = b->hold();
+  EXPECT_GT(next.version, old.version);
+  EXPECT_TRUE(next.released_cleanly);
+}
+
 TEST_P(ConsulLine, AHolderWhoseSessionEndsIsFollowedByNobodyAtOnce) {
   const auto [a, b, by_a, by_b, old] = stand_in_line();
   destroy(session_of(old));

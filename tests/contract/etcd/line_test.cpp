@@ -95,6 +95,11 @@ TEST_P(EtcdLine, AReleaseThatIsNotCleanLeavesADoubt) {
   expect_doubt_after_unclean_end(loop_, stand_in_line());
 }
 
+TEST_P(EtcdLine, AHolderWhoseTermIsEndedByAnotherMemberIsFollowedByWhoStandsInLine) {
+  const line_of_two two = stand_in_line();
+  expect_line_moves_on_without_the_holder(loop_, two, *join_as("c"));
+}
+
 TEST_P(EtcdLine, AHolderThatIsDeletedLeavesADoubt) {
   const auto [a, b, by_a, by_b, old] = stand_in_line();
   etcd_operator(*etcd_).erase(key_of(old));

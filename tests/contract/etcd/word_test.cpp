@@ -226,6 +226,17 @@ TEST_P(EtcdWord, AProgramBetweenIsNext) {
   EXPECT_TRUE(loop_.run_until([&] { return by_b->shows(held_by("a program")); }));
 }
 
+/// Whom it has told, and whether that member has held and is gone, nobody else can know.
+TEST_P(EtcdWord, AHolderThatMayHaveToldSomebodyIsNotEndedCleanlyByAnother) {
+  line_of_two two = stand_in_line();
+  const auto c = join_as("c");
+  const core::holder its = c->read().holders.at(0);
+  two.a->close();
+  EXPECT_EQ(words(c->end_term(its, {.clean = true})), "released");
+  ASSERT_TRUE(loop_.run_until([&] { return two.by_b->shows(held_by("b")); }));
+  EXPECT_FALSE(two.b->hold().released_cleanly);
+}
+
 TEST_P(EtcdWord, WhoHasLeftTheLineIsNotNext) {
   line_of_two two = stand_in_line();
   etcd_->freeze(0);

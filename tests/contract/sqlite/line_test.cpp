@@ -239,6 +239,21 @@ TEST_F(SqliteLine, AReleaseThatIsNotCleanLeavesADoubt) {
   expect_doubt_after_unclean_end(loop_, stand_in_line());
 }
 
+TEST_F(SqliteLine, AHolderWhoseTermIsEndedByAnotherMemberIsFollowedByWhoStandsInLine) {
+  const line_of_two two = stand_in_line();
+  expect_line_moves_on_without_the_holder(loop_, two, *join("c"));
+}
+
+TEST_F(SqliteLine, WhoStandsInLineMayEndTheTermItself) {
+  const auto [a, b, by_a, by_b, old] = stand_in_line();
+  const core::holder its = b->read().holders.at(0);
+  a->close();
+  EXPECT_EQ(words(b->end_term(its, {.clean = true})), "released");
+  const stores::grant next = b->hold();
+  EXPECT_GT(next.version, old.version);
+  EXPECT_TRUE(next.released_cleanly);
+}
+
 TEST_F(SqliteLine, AHolderThatIsDeletedIsFollowedByNobodyAtOnce) {
   const auto [a, b, by_a, by_b, old] = stand_in_line();
   change("DELETE FROM lease");

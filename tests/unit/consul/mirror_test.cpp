@@ -76,6 +76,36 @@ TEST_F(ConsulMirror, ACleanReleaseThatWasWatchedIsBelieved) {
   EXPECT_EQ(m.basis_now().index, 12U);
 }
 
+TEST_F(ConsulMirror, AnotherMembersTermIsKnownByItsSessionAndTheNumberOfItsLock) {
+  mirror m = of();
+  const auto shows = [&](const key_value& what) { m.replace({{what}}, 20); };
+  shows(lock(10, other_session, 1));
+  const core::holder shown = m.observe().holders.at(0);
+  ASSERT_NE(m.find_term(shown), nullptr);
+  EXPECT_EQ(m.find_term(shown)->session, other_session);
+  for (const key_value& later :
+       {lock(11, other_session, 1), lock(10, third_session, 1), lock(10, other_session, 2)}) {
+    shows(later);
+    EXPECT_EQ(m.find_term(shown), nullptr) << "a restored store may give an index again";
+  }
+  shows(lock(10, our_session, 1));
+  EXPECT_EQ(m.find_term(m.observe().holders.at(0)), nullptr);
+  key_value foreign = lock(10, other_session, 1);
+  foreign.value = "host";
+  shows(foreign);
+  EXPECT_EQ(m.find_term(m.observe().holders.at(0)), nullptr) << "another program has no terms";
+}
+
+/// Its key is not that of a contender, and is not for us to delete.
+TEST_F(ConsulMirror, AHolderThatIsAliveByAnotherKeyHasNoTermToEnd) {
+  mirror m = of(2);
+  key_value beside = contender(11, other_session);
+  beside.key = "db/anything";
+  m.replace({{semaphore_key(12, 2, {other_session}, 1), beside}}, 20);
+  ASSERT_EQ(m.observe().holders.size(), 1U);
+  EXPECT_EQ(m.find_term(m.observe().holders.at(0)), nullptr);
+}
+
 TEST_F(ConsulMirror, ALockThatIsPassedOnBeginsAsItsHolderHasEnded) {
   for (const bool clean : {true, false}) {
     mirror m = of();

@@ -69,6 +69,19 @@ TEST(EtcdMirror, TheLowestCreateRevisionsHold) {
   EXPECT_EQ(m.observe().as_of, core::version{12});
 }
 
+TEST(EtcdMirror, AnotherMembersTermIsKnownByItsKeyAndItsRevision) {
+  mirror m({.name = "db", .slots = 2}, us());
+  replace(m, {key("db/a", "a", 4), key(our_key(), "us", 6)}, 12);
+  const std::vector<core::holder> shown = m.observe().holders;
+  ASSERT_NE(m.find_term(shown.at(0)), nullptr);
+  EXPECT_EQ(m.find_term(shown.at(0))->key, "db/a");
+  EXPECT_EQ(m.find_term(shown.at(1)), nullptr) << "it is ours";
+  replace(m, {key("db/b", "a", 4)}, 12);
+  EXPECT_EQ(m.find_term(shown.at(0)), nullptr) << "a restored store has given its revision again";
+  replace(m, {key("db/a", "a", 5)}, 12);
+  EXPECT_EQ(m.find_term(shown.at(0)), nullptr);
+}
+
 TEST(EtcdMirror, AnotherUsersKeyWithoutAValueIsShownByItsName) {
   mirror m({.name = "db", .slots = 1}, us());
   replace(m, {key("db/694d8f", "", 4)}, 5);

@@ -71,6 +71,27 @@ TEST_F(KubernetesMirror, AfterAGapEveryHolderMayHaveRenewed) {
   EXPECT_EQ(m.observe(at(14)).expires_at, at(29)) << "it may be of a restored store";
 }
 
+// Another member's term ---------------------------------------------------------------------------
+
+TEST_F(KubernetesMirror, AnotherMembersTermIsKnownByItsLeaseAndItsVersion) {
+  mirror m = of();
+  read(m, {held(10, other_)}, 10);
+  const core::holder shown = m.observe(at(0)).holders.at(0);
+  EXPECT_TRUE(m.find_term(shown));
+  m.take(held(12, other_, 1, 1), at(1));
+  EXPECT_TRUE(m.find_term(shown)) << "it was renewed";
+  m.take(held(14, other_, 2), at(2));
+  EXPECT_FALSE(m.find_term(shown)) << "it is another one of the same member";
+  lease_object made_again = held(10, other_);
+  made_again.uid = "another";
+  read(m, {made_again}, 10);
+  EXPECT_FALSE(m.find_term(shown)) << "a restored store has given its version again";
+  for (const std::string& not_another_member : {us_, foreign_}) {
+    read(m, {held(10, not_another_member)}, 10);
+    EXPECT_FALSE(m.find_term(m.observe(at(0)).holders.at(0))) << not_another_member;
+  }
+}
+
 // The newest state --------------------------------------------------------------------------------
 
 TEST_F(KubernetesMirror, TheNewestStateOfALeaseCounts) {
