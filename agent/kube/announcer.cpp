@@ -16,7 +16,7 @@ announcer::announcer(parts with) : with_(std::move(with)), patience_(with_.loop)
   if (its.writes_traffic()) {
     traffic_.emplace(traffic_driver::parts{
         .loop = with_.loop,
-        .through = *with_.through,
+        .through = with_.through,
         .to = with_.to,
         .by = {.who = {.election = s.elections.front().name, .identity = s.identity}, .its = its},
         .wanted = with_.wanted,
@@ -27,7 +27,7 @@ announcer::announcer(parts with) : with_(std::move(with)), patience_(with_.loop)
   }
   if (its.events) {
     events_.emplace(event_recorder::parts{.loop = with_.loop,
-                                          .through = *with_.through,
+                                          .through = with_.through,
                                           .its = its,
                                           .lease_namespace = s.name_space,
                                           .identity = s.identity,
@@ -49,13 +49,13 @@ void announcer::begin() {
 void announcer::check_rights() {
   const settings::agent& s = with_.settings;
   for (const right& one : rights_for(s.kubernetes, s.name_space)) {
-    with_.through->call(review_of(one), with_.loop.now() + with_.patience,
-                        [this, one](const api_reply& reply) {
-                          const auto has_it = reply ? read_review(*reply) : std::nullopt;
-                          if (has_it && !*has_it) {
-                            say_right_missing(with_.to, with_.settings.identity, one);
-                          }
-                        });
+    with_.through.call(review_of(one), with_.loop.now() + with_.patience,
+                       [this, one](const api_reply& reply) {
+                         const auto has_it = reply ? read_review(*reply) : std::nullopt;
+                         if (has_it && !*has_it) {
+                           say_right_missing(with_.to, with_.settings.identity, one);
+                         }
+                       });
   }
 }
 
@@ -111,7 +111,6 @@ void announcer::close() {
   patience_.cancel();
   if (traffic_) traffic_->close();
   if (events_) events_->on_answer(nullptr);
-  with_.through->close();
 }
 
 }  // namespace tenure::kube

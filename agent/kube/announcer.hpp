@@ -25,7 +25,7 @@ class announcer {
  public:
   struct parts {
     base::event_loop& loop;
-    std::unique_ptr<api_server> through;
+    api_server& through;
     const settings::agent& settings;
     log::logger& to;
     std::function<traffic_wish()> wanted;               ///< by the only election

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <expected>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "core/clock.hpp"
@@ -38,6 +39,18 @@ struct api_failure {
 /// The body of a reply with status 200 or 201, not parsed yet; or why there is none.
 using api_reply = std::expected<std::string, api_failure>;
 
+/// A watch under way. Destroying it, also from within one of its handlers, ends it without a
+/// callback.
+class api_stream {
+ public:
+  virtual ~api_stream() = default;
+};
+
+struct stream_handlers {
+  std::function<void(const std::string&)> shows;  ///< one JSON document
+  std::function<void(const api_failure&)> ended;  ///< once, last
+};
+
 /// The API server of the cluster in which this pod runs. Used on its loop only.
 class api_server {
  public:
@@ -48,6 +61,12 @@ class api_server {
   /// Calls `done` once, by the deadline, and not from within this call. A server that is too busy
   /// is asked again when it says, within the deadline.
   virtual void call(api_request what, core::time_point deadline, handler done) = 0;
+
+  /// A GET whose reply has no end. The server has to begin it by the deadline. No handler is called
+  /// from within this call.
+  [[nodiscard]] virtual std::unique_ptr<api_stream> follow(api_request what,
+                                                           core::time_point deadline,
+                                                           stream_handlers on) = 0;
 
   /// Ends everything; no handler is called afterwards.
   virtual void close() = 0;

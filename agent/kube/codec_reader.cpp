@@ -10,8 +10,6 @@ namespace {
 
 using nlohmann::json;
 
-/// Pods have more levels than other objects that agents read.
-constexpr std::size_t most_levels = 64;
 constexpr std::size_t most_excerpt_bytes = 60;
 
 }  // namespace

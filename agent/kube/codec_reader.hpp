@@ -42,6 +42,9 @@ class reader {
 /// Why a body cannot be used, printable and in one line.
 std::unexpected<std::string> unusable(const std::string& why, std::string_view body);
 
+/// How deeply an answer may be nested. Pods have more levels than other objects that agents read.
+inline constexpr int most_levels = 64;
+
 std::expected<nlohmann::json, std::string> read_object(std::string_view body);
 
 }  // namespace tenure::kube

@@ -1,9 +1,12 @@
 #include "runtime/kubernetes_api.hpp"
 
+#include <span>
 #include <utility>
 
+#include "kube/codec_reader.hpp"
 #include "settings/endpoint.hpp"
 #include "stores/kubernetes/cluster.hpp"
+#include "stores/kubernetes/document_stream.hpp"
 
 namespace tenure::runtime {
 namespace {
@@ -54,6 +57,40 @@ kube::api_reply reply_of(reply_or_failure what, const stores::sent_secrets& sent
   return std::move(what->body);
 }
 
+/// One watch at the API server.
+class pod_cluster_stream final : public kube::api_stream {
+ public:
+  pod_cluster_stream(cluster& through, const stores::kubernetes::request& what,
+                     core::time_point deadline, kube::stream_handlers on,
+                     std::shared_ptr<stores::sent_secrets> sent)
+      : on_(std::move(on)),
+        sent_(std::move(sent)),
+        stream_(through, what, deadline,
+                {.confirmed = [] {},
+                 .shows = [this](std::span<const std::string> documents,
+                                 std::size_t) { take(documents); },
+                 .ended =
+                     [this](const call_failure& why) {
+                       const auto ended = on_.ended;  // It may destroy us.
+                       ended(failure_of(why, *sent_));
+                     }},
+                kube::most_levels) {}
+
+ private:
+  void take(std::span<const std::string> documents) {
+    const std::weak_ptr alive = alive_;
+    const auto shows = on_.shows;
+    for (const std::string& one : documents) {
+      if (!alive.expired()) shows(one);
+    }
+  }
+
+  kube::stream_handlers on_;
+  std::shared_ptr<stores::sent_secrets> sent_;
+  stores::kubernetes::document_stream stream_;
+  std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
+};
+
 class pod_cluster_api final : public kube::api_server {
  public:
   pod_cluster_api(base::event_loop& on, const http::http_connector& connect,
@@ -70,6 +107,16 @@ class pod_cluster_api final : public kube::api_server {
                   deadline, [done = std::move(done), sent = sent_](reply_or_failure reply) mutable {
                     done(reply_of(std::move(reply), *sent));
                   });
+  }
+
+  std::unique_ptr<kube::api_stream> follow(kube::api_request what, core::time_point deadline,
+                                           kube::stream_handlers on) override {
+    return std::make_unique<pod_cluster_stream>(
+        cluster_,
+        stores::kubernetes::request{.method = std::move(what.method),
+                                    .path = std::move(what.path),
+                                    .query = std::move(what.query)},
+        deadline, std::move(on), sent_);
   }
 
   void close() override { cluster_.close(); }

@@ -23,7 +23,7 @@ std::optional<std::string> document_splitter::step(char c) {
       if (c == '"') state_ = state::in_string;
       if (c == '{' || c == '[') ++nesting_;
       if (c == '}' || c == ']') --nesting_;
-      if (nesting_ > max_nesting) return "an object in the stream is nested too deeply";
+      if (nesting_ > most_levels_) return "an object in the stream is nested too deeply";
       if (nesting_ == 0) state_ = state::outside;
       return std::nullopt;
     case state::in_string:

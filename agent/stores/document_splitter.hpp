@@ -23,6 +23,8 @@ class document_splitter {
   /// More than any reply of a store needs.
   static constexpr int max_nesting = 16;
 
+  explicit document_splitter(int most_levels = max_nesting) : most_levels_(most_levels) {}
+
   /// Returns the objects that this piece completes, in order. After an error the stream's position
   /// is lost: every later call returns the same error.
   [[nodiscard]] std::expected<std::vector<std::string>, malformed> feed(std::string_view piece);
@@ -36,6 +38,7 @@ class document_splitter {
   /// Advances by one byte; returns why it cannot.
   std::optional<std::string> step(char c);
 
+  int most_levels_;
   state state_ = state::outside;
   int nesting_ = 0;
   std::string begun_;

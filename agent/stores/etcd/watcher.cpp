@@ -57,7 +57,7 @@ void watcher::drop_stream() {
 void watcher::connect() {
   drop_stream();
   next_.cancel();
-  documents_ = {};
+  documents_ = document_splitter();
   created_.assign(ranges_.size(), false);
   read_at_ = 0;
   reached_ = false;

@@ -3,16 +3,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "core/clock.hpp"
-#include "stores/document_splitter.hpp"
 #include "stores/kubernetes/cluster.hpp"
 #include "stores/kubernetes/codec.hpp"
+#include "stores/kubernetes/document_stream.hpp"
 
 namespace tenure::stores::kubernetes {
 
@@ -44,25 +41,17 @@ class lease_stream {
   lease_stream(const lease_stream&) = delete;
   lease_stream& operator=(const lease_stream&) = delete;
 
-  [[nodiscard]] bool is_confirmed() const { return status_ == status_ok; }
+  [[nodiscard]] bool is_confirmed() const { return stream_.is_confirmed(); }
 
   /// Reads nothing for this long. Call from within `handlers::shows`.
-  void pause(core::duration how_long);
+  void pause(core::duration how_long) { stream_.pause(how_long); }
 
  private:
-  static constexpr unsigned status_ok = 200;
-
-  void head(const http::reply_head& what);
-  void data(std::string_view piece);
-  void ended(std::optional<http::client_error> why);
-  void end(const call_failure& why);
-  void refused(std::string_view body);
+  void take(std::span<const std::string> documents, std::size_t bytes);
 
   cluster& cluster_;
   handlers on_;
-  unsigned status_ = 0;  ///< 0: there is no answer yet
-  document_splitter documents_;
-  std::unique_ptr<http::http_stream> stream_;
+  document_stream stream_;
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
 

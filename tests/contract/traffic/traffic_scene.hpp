@@ -34,9 +34,10 @@ class announcing_pod {
         runtime::make_kubernetes_api(loop_.events(), http::over_network(loop_.events().executor()),
                                      *settings_.kubernetes.cluster);
     EXPECT_TRUE(api) << api.error();
+    api_ = std::move(*api);
     announcer_ = std::make_unique<kube::announcer>(
         kube::announcer::parts{.loop = loop_.events(),
-                               .through = std::move(*api),
+                               .through = *api_,
                                .settings = settings_,
                                .to = log_,
                                .wanted = [this] { return wish_; },
@@ -88,6 +89,7 @@ class announcing_pod {
   std::vector<std::string> lines_;
   log::logger log_{log::log_form::logfmt, log::log_level::debug,
                    [this](const std::string& line) { lines_.push_back(line); }};
+  std::unique_ptr<kube::api_server> api_;
   std::unique_ptr<kube::announcer> announcer_;
 };
 

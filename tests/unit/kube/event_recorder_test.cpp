@@ -23,6 +23,9 @@ class slow_api_server final : public api_server {
     asked_.push_back(std::move(what));
     open_.push_back(std::move(done));
   }
+  std::unique_ptr<api_stream> follow(api_request, core::time_point, stream_handlers) override {
+    return nullptr;
+  }
   void close() override { open_.clear(); }
 
   void answer_all() {
