@@ -18,6 +18,7 @@ inline constexpr std::array<std::string_view, 2> on_standby{"stop", "run"};
 inline constexpr std::array<std::string_view, 2> on_gains{"nothing", "signal"};
 inline constexpr std::array<std::string_view, 4> traffic_ways{"probe", "gate", "label",
                                                               "endpoints"};
+inline constexpr std::array<std::string_view, 2> witnesses{"none", "kubelet"};
 inline constexpr std::array<std::string_view, 4> formats{"auto", "text", "logfmt", "json"};
 inline constexpr std::array<std::string_view, 4> levels{"debug", "info", "warn", "error"};
 

@@ -89,6 +89,7 @@ enum class setting : std::uint8_t {
   traffic,
   traffic_slice,
   events,
+  witness,
   pod_name,
   pod_namespace,
   pod_uid,

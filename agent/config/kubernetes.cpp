@@ -43,6 +43,7 @@ class kubernetes_check {
     } else {
       check_traffic();
     }
+    if (its_.has_witness()) check_witness();
     if (!its_.is_used() || is_read_elsewhere()) return;
     if (!its_.cluster) return refuse_outside_of_a_pod();
     need(setting::pod_name, its_.pod_name);
@@ -107,10 +108,38 @@ class kubernetes_check {
     known_.reject(setting::traffic, way() + ", and " + why, std::move(suggestion));
   }
 
+  /// What is not in the guard's container may outlive it.
+  void check_witness() {
+    const std::string here = known_.written(setting::witness, "none");
+    if (s_.observe) {
+      refuse_witness("observe is true: an observer never holds", "remove one of them");
+    }
+    if (s_.target.given()) {
+      refuse_witness("the workload is started by somebody else: it is not in the guard's container",
+                     "give " + here + ", or let the guard start it");
+    } else if (s_.hooks.any()) {
+      refuse_witness("hooks are given: what they start is not in the guard's container",
+                     "give " + here + ", or let the guard start the workload without them");
+    }
+    if (!its_.pod_name.empty() && s_.identity != its_.pod_name && !is_read_elsewhere()) {
+      refuse_witness("identity is " + quote(s_.identity) + ", not " + quote(its_.pod_name) +
+                         ", the name of the pod: a holder's pod is found by its identity",
+                     "remove identity, or give the name of the pod");
+    }
+  }
+
+  void refuse_witness(const std::string& why, std::string suggestion) {
+    known_.reject(setting::witness, "witness is kubelet, and " + why, std::move(suggestion));
+  }
+
   void refuse_outside_of_a_pod() {
-    const bool traffic_is_it = its_.writes_traffic();
-    known_.reject(traffic_is_it ? setting::traffic : setting::events,
-                  (traffic_is_it ? way() : std::string("events is true")) +
+    const setting which = its_.writes_traffic() ? setting::traffic
+                          : its_.events         ? setting::events
+                                                : setting::witness;
+    known_.reject(which,
+                  (its_.writes_traffic() ? way()
+                   : its_.events         ? std::string("events is true")
+                                         : std::string("witness is kubelet")) +
                       ", and this is not a pod with a token for its API server",
                   "remove it, or let the pod have the token of its ServiceAccount "
                   "(automountServiceAccountToken)");

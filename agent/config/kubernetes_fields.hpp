@@ -41,6 +41,16 @@ inline constexpr auto kubernetes_fields = [] {
         .fallback = "false",
         .doc = "Write an Event on the pod, and on the Lease if that is the store, for each gain "
                "and loss"},
+       {.which = setting::witness,
+        .key = "witness",
+        .type = field_type::word,
+        .section = group::kubernetes,
+        .in = places::at<&agent::kubernetes, &kubernetes::witness>,
+        .fallback = "none",
+        .metavar = "WHO",
+        .doc = "Who may say that a holder's term has ended with its container, so that nobody "
+               "waits until its lease runs out: the kubelet, by the status of the holder's pod",
+        .words = std::span<const std::string_view>(accepts::witnesses)},
        {.which = setting::pod_name,
         .key = "pod_name",
         .type = field_type::identity,

@@ -345,6 +345,8 @@ void add_traffic_rules(json& rules) {
       {"properties", {{"elections", {{"maxItems", 1}}}, {"slots", {{"maximum", 1}}}}}};
   rules.push_back(if_then(std::move(written), one));
   rules.push_back(if_then(required(setting::traffic_slice), has(setting::traffic, "endpoints")));
+  rules.push_back(
+      if_then(has(setting::witness, "kubelet"), {{"not", has(setting::observe, true)}}));
 }
 
 /// A holder makes way only in an election with one slot. `slots` is for elections that do not say

@@ -33,6 +33,10 @@ inline constexpr std::size_t max_message_bytes = max_environment_bytes + 256;
 /// has died and they have left their process group.
 inline constexpr const char* run_variable = "TENURE_RUN";
 
+/// In the same environment: what the guard's container is to say of the term if it ends now; see
+/// kube/last_words.hpp. The workload does not get it.
+inline constexpr std::string_view last_words_variable = "TENURE_LAST_WORDS";
+
 /// "TENURE_RUN=SESSION.", with which the marks of all starts in a session begin.
 [[nodiscard]] inline std::string mark_of_session(std::string_view session) {
   return std::string(run_variable).append("=").append(session).append(".");

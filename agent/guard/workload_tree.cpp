@@ -12,6 +12,7 @@
 #include "guard/guard_protocol.hpp"
 #include "process/environment.hpp"
 #include "process/exec_child.hpp"
+#include "process/proc_text.hpp"
 #include "process/program_starter.hpp"
 
 namespace tenure::guard {
@@ -22,6 +23,18 @@ std::string_view key_of(std::string_view entry) {
   const std::size_t equals = entry.find('=');
   if (equals == std::string_view::npos || equals == 0) return {};
   return entry.substr(0, equals + 1);
+}
+
+/// True if process 1, as we see it, is in our container. The runtime says that a container has
+/// ended when it has reaped the container's first process, and the kernel ends all of a PID
+/// namespace before its first process can be reaped (zap_pid_ns_processes, kernel/pid_namespace.c).
+/// In a PID namespace that containers share, and in the host's, process 1 is in another cgroup.
+bool has_first_process() {
+  std::array<char, 4096> theirs;
+  std::array<char, 4096> ours;
+  const auto first = process::read_proc(1, "cgroup", theirs);
+  const auto own = process::read_proc(::getpid(), "cgroup", ours);
+  return first && own && !first->empty() && *first == *own;
 }
 
 }  // namespace
@@ -42,6 +55,7 @@ bool workload_tree::prepare(const std::vector<std::string>& command, bool keeps_
   may_kill_all_ = process::may_signal_all();
   // Once and here: asking a file on a mount that hangs would wait.
   may_have_terminal_ = ::isatty(STDIN_FILENO) == 1;
+  ends_with_container_ = has_first_process();
   return children_.open(::getpid());
 }
 
@@ -61,6 +75,7 @@ int workload_tree::start(std::string_view environment) {
                                     .keeps_hup_ignored = keeps_hup_ignored_,
                                     .gains_no_privileges = !may_kill_all_,
                                     .inherits = {page_fd_, -1, -1},
+                                    .last_words = last_words_,
                                     .error_pipe = theirs.get()});
   if (pid < 0) {
     const int error = errno;
@@ -75,11 +90,17 @@ int workload_tree::start(std::string_view environment) {
 int workload_tree::merge_environment(std::string_view added) {
   if (!added.empty() && added.back() != '\0') return EINVAL;
   std::size_t count = 0;
-  for (std::size_t at = 0; at < added.size(); ++count) {
+  last_words_ = {};
+  for (std::size_t at = 0; at < added.size();) {
     const std::string_view entry(added.data() + at);
-    if (key_of(entry).empty()) return EINVAL;
+    const std::string_view key = key_of(entry);
+    if (key.empty()) return EINVAL;
     if (count == max_environment_entries) return E2BIG;
-    merged_[count] = const_cast<char*>(added.data() + at);
+    if (key.substr(0, key.size() - 1) == last_words_variable) {
+      if (ends_with_container_) last_words_ = entry.substr(key.size());
+    } else {
+      merged_[count++] = const_cast<char*>(added.data() + at);
+    }
     at += entry.size() + 1;
   }
   const auto end_of_added = merged_.begin() + static_cast<std::ptrdiff_t>(count);

@@ -57,13 +57,15 @@ class workload_tree final : public process_tree {
   const process::side_process& writer_;
   std::vector<std::string> command_;
   std::vector<char*> argv_;
-  std::vector<char*> own_;     ///< the guard's own environment
-  std::string added_;          ///< the agent's additions
-  std::vector<char*> merged_;  ///< room for `own_`, the agent's additions and the null
+  std::vector<char*> own_;       ///< the guard's own environment
+  std::string added_;            ///< the agent's additions
+  std::string_view last_words_;  ///< part of `added_`: see last_words_variable
+  std::vector<char*> merged_;    ///< room for `own_`, the agent's additions and the null
   process::program_starter starter_;
   bool keeps_hup_ignored_ = false;
-  bool may_kill_all_ = false;       ///< also processes of other users
-  bool may_have_terminal_ = false;  ///< stdin is one
+  bool may_kill_all_ = false;         ///< also processes of other users
+  bool may_have_terminal_ = false;    ///< stdin is one
+  bool ends_with_container_ = false;  ///< nothing that we start outlives our container
   int page_fd_ = -1;
 
   pid_t leader_ = 0;

@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/percent_text.hpp"
 #include "kube/codec.hpp"
 #include "kube/codec_reader.hpp"
+#include "kube/container_end.hpp"
 #include "kube/pod_view.hpp"
 
 namespace tenure::kube {
@@ -102,6 +104,44 @@ std::expected<pod_view, std::string> read_pod(std::string_view body, std::string
     }
   }
   if (!by.why().empty()) return unusable(by.why(), body);
+  return out;
+}
+
+api_request pod_watch_request(std::string_view name_space, std::string_view name,
+                              core::duration lasts) {
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(lasts).count();
+  return {.path = "/api/v1/namespaces/" + base::percent_encoded(name_space) + "/pods",
+          .query = "watch=true&fieldSelector=metadata.name%3D" + base::percent_encoded(name) +
+                   "&timeoutSeconds=" + std::to_string(seconds)};
+}
+
+std::expected<std::vector<container_end>, std::string> read_ends(std::string_view document,
+                                                                 std::string_view name) {
+  const auto event = read_object(document);
+  if (!event) return std::unexpected(event.error());
+  reader by;
+  std::vector<container_end> out;
+  if (by.text(*event, {"type"}) == "ERROR") {
+    return std::unexpected("it has ended the watch: " + by.text(*event, {"object", "message"}));
+  }
+  if (by.text(*event, {"object", "kind"}) != "Pod" ||
+      by.text(*event, {"object", "metadata", "name"}) != name) {
+    return out;
+  }
+  for (const char* const all : {"initContainerStatuses", "containerStatuses"}) {
+    for (const json& one : by.list(*event, {"object", "status", all})) {
+      for (const char* const when : {"state", "lastState"}) {
+        const json* const end = by.find(one, {when, "terminated"});
+        if (end == nullptr) continue;
+        by.require(by.find(*end, {"exitCode"}) != nullptr, "an end has no exit code");
+        out.push_back({.container = by.text(one, {"name"}),
+                       .last_words = by.text(*end, {"message"}),
+                       .reason = by.text(*end, {"reason"}),
+                       .exit_code = by.number(*end, {"exitCode"}, 0)});
+      }
+    }
+  }
+  if (!by.why().empty()) return unusable(by.why(), document);
   return out;
 }
 

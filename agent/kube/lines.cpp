@@ -65,6 +65,22 @@ right right_of(const traffic_request& asked, const settings::kubernetes& its) {
   return traffic_right(its, verb, asked.object);
 }
 
+/// What does not come about without the right.
+std::string_view without(right_use what) {
+  switch (what) {
+    case right_use::other_slices:
+      return "it is not seen if other slices lead clients elsewhere";
+    case right_use::events:
+      return "gains and losses do not become Events";
+    case right_use::witness:
+      return "the lease of a pod whose containers have died runs out by itself";
+    case right_use::traffic:
+    case right_use::leases:
+      break;
+  }
+  return "traffic will not find the active pod";
+}
+
 std::string advice(const notice::failed& what, const settings::kubernetes& its) {
   switch (what.why.what) {
     case api_refusal::forbidden:
@@ -162,15 +178,35 @@ void say(log::logger& to, const pod_speaker& by, const notice::led_astray& what)
 }
 
 void say_right_missing(log::logger& to, std::string_view identity, const right& what) {
-  const bool is_event = what.resource == "events";
-  const bool is_look = what.resource == "endpointslices" && what.verb == "list";
-  to.write(is_event || is_look ? log_level::warn : log_level::error,
-           "the ServiceAccount of this pod may not " + text(what) +
-               (is_event  ? ", so gains and losses do not become Events"
-                : is_look ? ", so it is not seen if other slices lead clients elsewhere"
-                          : ", so traffic will not find the active pod") +
-               "; add to its Role: " + rule_for(what),
+  const bool is_traffic = what.use == right_use::traffic;
+  to.write(is_traffic ? log_level::error : log_level::warn,
+           "the ServiceAccount of this pod may not " + text(what) + ", so " +
+               std::string(without(what.use)) + "; add to its Role: " + rule_for(what),
            {{"identity", identity}});
+}
+
+void say_container_ended(log::logger& to, log::speaker who, const core::holder& whose,
+                         const container_end& how) {
+  to.write(log_level::info,
+           "the kubelet shows that container " + how.container + " of the holder has ended (" +
+               how.reason + ", exit code " + std::to_string(how.exit_code) +
+               "): ending its term, too",
+           {{"election", who.election},
+            {"identity", who.identity},
+            {"holder", whose.identity},
+            {"version", text_of(whose.version)}});
+}
+
+void say_witness_blind(log::logger& to, std::string_view identity, std::string_view pod,
+                       const api_failure& why, const right& what) {
+  const bool is_forbidden = why.what == api_refusal::forbidden;
+  to.write(log_level::warn,
+           "cannot see how the containers of the holder's pod end, which is not said again; a "
+           "lease of theirs runs out by itself: " +
+               why.why +
+               (is_forbidden ? "; add to the Role of the ServiceAccount: " + rule_for(what)
+                             : "; retrying"),
+           {{"identity", identity}, {"pod", pod}});
 }
 
 void say_event_missed(log::logger& to, std::string_view identity, std::string_view why) {

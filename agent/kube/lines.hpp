@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/vocabulary.hpp"
+#include "kube/container_end.hpp"
 #include "kube/right.hpp"
 #include "kube/traffic_switch.hpp"
 #include "log/logger.hpp"
@@ -33,6 +35,13 @@ std::string remedy_for(const marked_object& slice, std::string_view name_space);
 
 /// At the start: our ServiceAccount may not do what the settings need.
 void say_right_missing(log::logger& to, std::string_view identity, const right& what);
+
+/// The kubelet shows that the term of this holder has ended with its container.
+void say_container_ended(log::logger& to, log::speaker who, const core::holder& whose,
+                         const container_end& how);
+/// Said once: the pod of a holder cannot be watched.
+void say_witness_blind(log::logger& to, std::string_view identity, std::string_view pod,
+                       const api_failure& why, const right& what);
 
 /// For who looks into it (level debug).
 void say_event_missed(log::logger& to, std::string_view identity, std::string_view why);

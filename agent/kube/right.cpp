@@ -40,26 +40,38 @@ right traffic_right(const settings::kubernetes& its, std::string_view verb, std:
             .group = "discovery.k8s.io",
             .resource = "endpointslices",
             .name_space = its.pod_namespace,
-            .name = std::move(slice)};
+            .name = std::move(slice),
+            .use = verb == "list" ? right_use::other_slices : right_use::traffic};
   }
   const bool is_condition = its.traffic == traffic::gate && verb == "patch";
   return {.verb = verb,
           .group = "",
           .resource = "pods",
           .sub_resource = is_condition ? "status" : "",
-          .name_space = its.pod_namespace};
+          .name_space = its.pod_namespace,
+          .use = right_use::traffic};
 }
 
 right event_right(std::string name_space) {
   return {.verb = "create",
           .group = "events.k8s.io",
           .resource = "events",
-          .name_space = std::move(name_space)};
+          .name_space = std::move(name_space),
+          .use = right_use::events};
+}
+
+right witness_right(const settings::kubernetes& its) {
+  return {.verb = "watch",
+          .group = "",
+          .resource = "pods",
+          .name_space = its.pod_namespace,
+          .use = right_use::witness};
 }
 
 std::vector<right> rights_for(const settings::kubernetes& its, std::string_view lease_namespace) {
   std::vector<right> out;
   add_traffic(its, out);
+  if (its.has_witness()) out.push_back(witness_right(its));
   if (!its.events) return out;
   out.push_back(event_right(its.pod_namespace));
   if (its.has_leases && lease_namespace != its.pod_namespace) {

@@ -22,6 +22,17 @@ namespace {
 constexpr std::size_t kernel_mask_bytes = 8;
 constexpr std::array<unsigned long, 4> default_action{};
 
+/// Where the kubelet reads it, unless the pod's spec names another file. Not there elsewhere.
+constexpr const char* termination_log = "/dev/termination-log";
+
+void leave(std::string_view last_words) {
+  const long file =
+      bare_call(SYS_openat, AT_FDCWD, termination_log, O_WRONLY | O_TRUNC | O_CLOEXEC);
+  if (file < 0) return;
+  bare_call(SYS_write, file, last_words.data(), last_words.size());
+  bare_call(SYS_close, file);
+}
+
 [[noreturn]] void become(const exec_request& what, pid_t parent) {
   if (!set_up_child(what, parent, base::file_limit_of_programs())) ::_exit(exit_guard_unusable);
   if (what.search_path) {
@@ -65,6 +76,7 @@ bool set_up_child(const exec_request& what, pid_t parent, const std::optional<rl
   if (limit) bare_call(SYS_prlimit64, 0, RLIMIT_NOFILE, &*limit, nullptr);
   constexpr unsigned long none = 0;
   bare_call(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, kernel_mask_bytes);
+  if (!what.last_words.empty()) leave(what.last_words);
   return true;
 }
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <optional>
+#include <string_view>
 
 namespace tenure::process {
 
@@ -22,6 +23,10 @@ struct exec_request {
   bool gains_no_privileges = false;
   /// Descriptors that the child inherits besides 0, 1, 2; -1: none.
   std::array<int, 3> inherits{-1, -1, -1};
+  /// What the kubelet is to show of the container when it has ended (its termination message);
+  /// empty: nothing is said. Written by the child, before it becomes the program: nobody else waits
+  /// for that file's disk.
+  std::string_view last_words{};
   /// Receives the errno of a failed exec. A close-on-exec pipe: end of file means that the program
   /// was executed. -1: not reported.
   int error_pipe = -1;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/number_text.hpp"
+#include "core/sometimes.hpp"
 #include "kube/wish_of.hpp"
 #include "runtime/exit_status.hpp"
 #include "runtime/lines.hpp"
@@ -21,6 +22,9 @@ constexpr core::duration listen_again_after = std::chrono::seconds(1);
 /// How long the store may take to remove our name at the end, and Kubernetes to show that this pod
 /// is not active any more.
 constexpr core::duration leave_patience = std::chrono::milliseconds(500);
+
+/// How long the store may take to end the term of another member. The witness tells of it again.
+constexpr core::duration end_patience = std::chrono::seconds(1);
 
 stores::setup store_setup(const agent_options& o) {
   const settings::agent& s = o.settings;
@@ -110,18 +114,29 @@ void agent::open_store(const workload::guard_ready& left) {
   if (ended_ || store_) return;
   left_ = left;
   if (!left.session.empty()) options_.session = left.session;
-  announce();
+  meet_kubernetes();
   try_store();
 }
 
-void agent::announce() {
+void agent::meet_kubernetes() {
   const settings::kubernetes& its = options_.settings.kubernetes;
   if (!its.is_used() || !its.cluster) return;
   auto api = machine_.make_kubernetes_api(*its.cluster);
   if (!api) return say_cannot_tell_kubernetes(log_, options_.settings.identity, api.error());
+  cluster_ = std::move(*api);
+  if (its.has_witness() && !options_.settings.observe) {
+    witness_ = std::make_unique<kube::container_witness>(kube::container_witness::parts{
+        .loop = machine_.loop(),
+        .through = *cluster_,
+        .settings = options_.settings,
+        .to = log_,
+        .ended = [this](core::election_index which, const core::holder& whose) {
+          end_term(which, whose);
+        }});
+  }
   announcer_ = std::make_unique<kube::announcer>(
       kube::announcer::parts{.loop = machine_.loop(),
-                             .through = std::move(*api),
+                             .through = *cluster_,
                              .settings = options_.settings,
                              .to = log_,
                              .wanted = [this] { return wanted_traffic(); },
@@ -336,8 +351,31 @@ void agent::view_changed(core::election_index) {
   });
 }
 
-void agent::orders_shown(core::election_index which, const std::vector<core::left_order>& what) {
-  orders_.seen(which, what);
+void agent::shown(core::election_index which, const std::vector<core::holder>& holders,
+                  const std::vector<core::left_order>& orders) {
+  orders_.seen(which, orders);
+  if (!witness_ || ended_) return;
+  witness_->look(which, holders, elections().at(which).view().phase == core::phase::candidate);
+}
+
+void agent::lost_sight(core::election_index which) {
+  if (witness_) witness_->lost_sight(which);
+}
+
+/// Somebody has seen that nothing which ran under this term is alive. An answer is not waited for:
+/// the watch shows what became of it. The next holder waits for lock_delay all the same: if the
+/// store was restored in the meantime, a later term may run that it does not show.
+void agent::end_term(core::election_index which, const core::holder& whose) {
+  if (ended_ || !store_) return;
+  TENURE_SOMETIMES(term_ended_by_the_kubelets_word);
+  store_->end_term(
+      which, whose,
+      {.why = core::loss_reason::container_died, .at_unix_ms = machine_.read_clocks().unix_ms()},
+      machine_.loop().now() + end_patience, [this](const stores::release_outcome& how) {
+        if (const auto* failed = std::get_if<stores::unknown>(&how)) {
+          say_term_not_ended(log_, options_.settings.identity, failed->why);
+        }
+      });
 }
 
 void agent::workload_ended() {
@@ -409,7 +447,9 @@ void agent::end(int status, bool as_workload) {
   machine_.asked_by().stop();
   if (store_) store_->close();
   channel_.reset();
+  if (witness_) witness_->close();
   if (announcer_) announcer_->close();
+  if (cluster_) cluster_->close();
   // Not from within a call of one of them, where this may run.
   machine_.loop().post([this] {
     workload_->close();

@@ -10,6 +10,8 @@
 #include "api/snapshot.hpp"
 #include "core/lease_group.hpp"
 #include "kube/announcer.hpp"
+#include "kube/api_server.hpp"
+#include "kube/container_witness.hpp"
 #include "log/logger.hpp"
 #include "log/repeats.hpp"
 #include "metrics/instruments.hpp"
@@ -57,7 +59,8 @@ class agent final : private election_host, private workload_host {
   void store_opened(std::expected<stores::description, stores::open_error> what);
   void store_reached(const stores::description& what);
   void begin_elections();
-  void announce();
+  void meet_kubernetes();
+  void end_term(core::election_index which, const core::holder& whose);
   [[nodiscard]] kube::traffic_wish wanted_traffic() const;
   void end_in_order(int status);
   void end(int status, bool as_workload);
@@ -65,7 +68,9 @@ class agent final : private election_host, private workload_host {
   // For the elections.
   void phase_changed(core::election_index which, const core::command::transition& what) override;
   void view_changed(core::election_index which) override;
-  void orders_shown(core::election_index which, const std::vector<core::left_order>& what) override;
+  void shown(core::election_index which, const std::vector<core::holder>& holders,
+             const std::vector<core::left_order>& orders) override;
+  void lost_sight(core::election_index which) override;
   void finished(core::election_index which, core::loss_reason why) override;
 
   // For the workload's mode.
@@ -94,7 +99,9 @@ class agent final : private election_host, private workload_host {
   std::unique_ptr<workload_health> health_;
   std::unique_ptr<peer::channel> channel_;  ///< null: it has none
   std::unique_ptr<stores::store> store_;
-  std::unique_ptr<kube::announcer> announcer_;  ///< null: Kubernetes is told nothing
+  std::unique_ptr<kube::api_server> cluster_;         ///< null: Kubernetes is not asked
+  std::unique_ptr<kube::announcer> announcer_;        ///< null: Kubernetes is told nothing
+  std::unique_ptr<kube::container_witness> witness_;  ///< null: nobody says how containers end
 
   base::timer opening_;               ///< the next attempt to open the store after a failure
   base::timer listening_;             ///< the next attempt to listen

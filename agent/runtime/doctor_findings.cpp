@@ -133,6 +133,18 @@ finding processes_finding(const pod_view& pod) {
   return out;
 }
 
+finding witness_finding(const pod_view& pod) {
+  finding out{.check = "witness"};
+  out.text = "each container of the pod has its own processes, so the kubelet shows their end";
+  if (!pod.shares_processes) return out;
+  out.result = verdict::warn;
+  out.text =
+      "the containers of the pod share their processes, so the end of one says nothing of them, "
+      "and witness is of no use";
+  out.action = "remove shareProcessNamespace, or witness (docs/kubernetes.md)";
+  return out;
+}
+
 bool ends_all_at_once(const kube::workload_view& of) {
   if (of.kind != "Deployment") return of.strategy == "OnDelete";
   if (of.strategy == "Recreate") return true;
@@ -235,13 +247,15 @@ finding clock_finding(std::string_view server, std::chrono::milliseconds ahead,
 }
 
 finding right_finding(const kube::right& what) {
-  const bool is_event = what.resource == "events";
-  const bool is_look = what.resource == "endpointslices" && what.verb == "list";
+  using enum kube::right_use;
+  const bool is_needed = what.use == leases || what.use == traffic;
   return {.check = "rights",
-          .result = is_event || is_look ? verdict::warn : verdict::bad,
+          .result = is_needed ? verdict::bad : verdict::warn,
           .text = "lacks the right to " + kube::text(what),
           .action = "add to its Role: " + kube::rule_for(what) + " (docs/" +
-                    (what.resource == "leases" ? "kubernetes.md#permissions)" : "traffic.md)")};
+                    (what.use == leases    ? "kubernetes.md#permissions)"
+                     : what.use == witness ? "kubernetes.md#a-pod-that-dies-with-its-agent)"
+                                           : "traffic.md)")};
 }
 
 std::vector<finding> slice_findings(const settings::kubernetes& its,
@@ -266,6 +280,7 @@ std::vector<finding> pod_findings(const settings::agent& of, const pod_view& pod
   if (!of.observe) out.push_back(grace_finding(of, pod));
   if (!of.guard_dir.empty()) out.push_back(volume_finding(of, pod));
   if (of.target.given()) out.push_back(processes_finding(pod));
+  if (of.kubernetes.has_witness()) out.push_back(witness_finding(pod));
   if (of.kubernetes.traffic == settings::traffic::gate && !pod.has_gate) {
     out.push_back(
         {.check = "traffic",

@@ -110,13 +110,15 @@ void election_driver::watch_says(core::election_index which,
   if (ended_) return;
   if (const auto* broken = std::get_if<stores::unknown>(&what)) {
     with_.listener.watch_broke(which, broken->why);
+    with_.host.lost_sight(which);
     return feed(which, core::event::watch_failed{});
   }
   core::observation& seen = std::get<core::observation>(what);
   with_.listener.watch_shows(which, seen);
+  const std::vector<core::holder> holders = seen.holders;
   const std::vector<core::left_order> orders = seen.orders;
   feed(which, core::event::observed{std::move(seen)});
-  if (!ended_) with_.host.orders_shown(which, orders);
+  if (!ended_) with_.host.shown(which, holders, orders);
 }
 
 // --- what goes out ---------------------------------------------------------------------------

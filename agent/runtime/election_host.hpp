@@ -17,9 +17,11 @@ class election_host {
   virtual void phase_changed(core::election_index which, const core::command::transition& what) = 0;
   /// Something in the view of this election has changed.
   virtual void view_changed(core::election_index which) = 0;
-  /// The watch shows these orders; the election has got everything else that it shows already.
-  virtual void orders_shown(core::election_index which,
-                            const std::vector<core::left_order>& what) = 0;
+  /// The watch shows this, and the election has taken it in.
+  virtual void shown(core::election_index which, const std::vector<core::holder>& holders,
+                     const std::vector<core::left_order>& orders) = 0;
+  /// The watch has broken: what the store shows is not known until it shows the state again.
+  virtual void lost_sight(core::election_index which) = 0;
   /// This election is over: it holds nothing, and nothing runs.
   virtual void finished(core::election_index which, core::loss_reason why) = 0;
 };

@@ -188,6 +188,13 @@ void say_cannot_tell_kubernetes(log::logger& to, std::string_view identity, std:
            {{"identity", identity}});
 }
 
+void say_term_not_ended(log::logger& to, std::string_view identity, std::string_view why) {
+  to.write(log::log_level::warn,
+           "the term of a holder whose container has ended could not be ended; retrying while the "
+           "store shows it",
+           {{"identity", identity}, {"why", why}});
+}
+
 void say_ttl_impossible(log::logger& to, std::string_view store, core::duration ttl,
                         const stores::description& what) {
   to.write(log::log_level::error, "the store cannot keep leases of this ttl; set --ttl",

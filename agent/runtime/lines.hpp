@@ -95,6 +95,9 @@ void say_store_back(log::logger& to, std::string_view identity, std::string_view
 /// The settings ask for it, and it cannot be done.
 void say_cannot_tell_kubernetes(log::logger& to, std::string_view identity, std::string_view why);
 
+/// A term that has ended with its container could not be ended in the store, or may not have been.
+void say_term_not_ended(log::logger& to, std::string_view identity, std::string_view why);
+
 // --- the lease -------------------------------------------------------------------------------
 
 /// Others hold the lease, and this member waits for it.

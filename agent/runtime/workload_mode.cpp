@@ -4,6 +4,8 @@
 #include <csignal>
 #include <utility>
 
+#include "guard/guard_protocol.hpp"
+#include "kube/container_end.hpp"
 #include "runtime/hook_mode.hpp"
 #include "runtime/parent_guard_mode.hpp"
 #include "runtime/socket_guard_mode.hpp"
@@ -72,7 +74,13 @@ void owned_mode::start(core::election_index, const core::election_view& view) {
   is_killed_ = false;
   const auto at = with_.machine.asked_by().api_address();
   owner_->note_api_port(at ? at->port : std::uint16_t{0});
-  owner_->start(view.lease->version, environment(view));
+  std::vector<std::string> added = environment(view);
+  if (with_.settings.kubernetes.has_witness()) {
+    const std::string words =
+        kube::last_words(with_.election.name, view.lease->version, view.sequencer);
+    if (!words.empty()) added.push_back(std::string(guard::last_words_variable) + "=" + words);
+  }
+  owner_->start(view.lease->version, added);
 }
 
 /// The first order of a term is logged with the end of that term.

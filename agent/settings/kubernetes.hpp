@@ -15,6 +15,12 @@ enum class traffic : std::uint8_t {
   endpoints,  ///< by the endpoints of an EndpointSlice, of a Service that selects no pod
 };
 
+/// Who may say that a member's term has ended with its container.
+enum class witness : std::uint8_t {
+  none,     ///< nobody: the lease runs out
+  kubelet,  ///< the kubelet, by the status of the pod
+};
+
 /// How a pod reaches the API server of its cluster, as the kubelet gives it to each pod.
 struct pod_cluster {
   std::string endpoint;    ///< "https://10.96.0.1:443"
@@ -29,6 +35,7 @@ struct kubernetes {
   settings::traffic traffic = settings::traffic::probe;
   std::vector<std::string> slices{};  ///< one for each address family; for `endpoints` only
   bool events = false;                ///< each gain and loss becomes an Event
+  settings::witness witness = settings::witness::none;
 
   // What the downward API tells of the pod; an empty member is not known.
   std::string pod_name{};
@@ -42,8 +49,9 @@ struct kubernetes {
   bool has_leases = false;
 
   [[nodiscard]] bool writes_traffic() const { return traffic != settings::traffic::probe; }
+  [[nodiscard]] bool has_witness() const { return witness == settings::witness::kubelet; }
   /// True if the API server is asked at all.
-  [[nodiscard]] bool is_used() const { return writes_traffic() || events; }
+  [[nodiscard]] bool is_used() const { return writes_traffic() || events || has_witness(); }
 
   friend bool operator==(const kubernetes&, const kubernetes&) = default;
 };

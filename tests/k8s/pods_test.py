@@ -490,6 +490,52 @@ class Exec(Scene):
         self.judge(least_terms=1)
 
 
+class Witness(Scene):
+    """Component `witness`: who has nobody left in its pod that could release its lease is seen by the kubelet."""
+
+    # Nobody waits that long for a lease that runs out.
+    TTL = {**TTL, "ttl": "5m"}
+
+    def start(self, overlay, **how):
+        self.apply(overlay, settings=self.TTL, components=["witness"], **how)
+        return until(self.settled, "one pod is active, and the other is standby", PATIENCE)
+
+    def settled(self):
+        active = self.active()
+        others = [one for one in self.pods() if one != active and self.is_listed(one)]
+        return (active, others[0]) if active and len(others) == 1 else None
+
+    def last_words(self, pod):
+        ended = (self.status_of(pod, "main") or {}).get("lastState", {}).get("terminated")
+        return None if ended is None else ended.get("message", "")
+
+    def test_a_container_that_dies_with_its_agent_is_followed_at_once(self):
+        active, other = self.start("exec")
+        self.signal(active, "main", signal.SIGKILL)
+        self.assertEqual(self.becomes_active([active]), other)
+        self.assertIn("last term here: version ", until(lambda: self.last_words(active), "the kubelet shows it", PATIENCE))
+        self.assertIn("container_died", self.say(other, "main", "/tenure-bin/tenure", "history"))
+        self.assertIn("the kubelet shows that container main of the holder has ended", self.logs(other, "main"))
+        self.judge()
+
+    def test_a_pod_that_dies_as_a_whole_is_followed_at_once(self):
+        active, other = self.start("guard")
+        agent, guard = self.processes(active, "tenure")[0], self.processes(active, "main")[0]
+        os.kill(agent, signal.SIGKILL)
+        os.kill(guard, signal.SIGKILL)
+        self.assertEqual(self.becomes_active([active]), other)
+        self.judge()
+
+    def test_where_containers_share_their_processes_the_end_of_one_is_no_word(self):
+        # Where the agent is not process 1, its number is in its name by default.
+        name = {"name": "TENURE_IDENTITY", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
+        active, _ = self.start("exec", patches=pods_with(
+            {"shareProcessNamespace": True, "containers": [{"name": "main", "env": [name]}]}))
+        self.signal(active, "main", signal.SIGKILL)
+        until(lambda: self.last_words(active) is not None, "the kubelet starts the container again", PATIENCE)
+        self.assertEqual(self.last_words(active), "")
+
+
 class Signal(Scene):
     """Overlay `signal`: the kubelet starts the workload, which waits for SIGUSR1."""
 

@@ -121,8 +121,9 @@ class Scene(unittest.TestCase):
 
     # Manifests ------------------------------------------------------------------------------------
 
-    def kustomize(self, overlay, replicas=2, settings=None, variables=None, patches=(), tenure="1", work="1", worker=None):
-        """A kustomization that puts the workload of the tests into an overlay; its folder."""
+    def kustomize(self, overlay, replicas=2, settings=None, variables=None, patches=(), tenure="1", work="1", worker=None,
+                  components=()):
+        """A kustomization that puts the workload of the tests into an overlay, with further components; its folder."""
         place = self.cluster.folder / "k8s" / "tests" / self.space
         place.mkdir(parents=True, exist_ok=True)
         command = worker or ["/bin/worker", "/stamps", "$(POD_NAME)", "obedient"]
@@ -137,6 +138,7 @@ class Scene(unittest.TestCase):
         said = {
             "apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "namespace": self.space,
             "resources": [f"../../overlays/{overlay}"],
+            "components": [f"../../components/{one}" for one in components],
             "images": [{"name": "tenure", "newName": TENURE, "newTag": tenure},
                        {"name": "workload", "newName": WORK, "newTag": work}],
             "patches": [{"patch": json.dumps(one)} for one in (stamping, *patches)]}

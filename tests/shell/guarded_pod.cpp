@@ -110,6 +110,11 @@ void guarded_pod::start_guard() {
   stage_.referee.guard_begins(pod_.number);
   guard_ = std::make_unique<modelled_guard>(
       on_, [this](pid_t pid, const std::shared_ptr<modelled_line>& line) { launched(pid, line); });
+  if (stage_.kubelet == nullptr) return;
+  const auto words = guard_->tree().last_words;
+  guard_->tree().speaks = [this, words] { stage_.kubelet->speaks(pod_.identity, *words); };
+  guard_->memory()->container.ended.emplace_back(
+      [this, words] { stage_.kubelet->has_ended(pod_.identity, *words); });
 }
 
 void guarded_pod::start_guard_in(core::duration wait) {

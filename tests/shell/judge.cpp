@@ -132,7 +132,7 @@ void judge::erased(const std::string& key, std::uint64_t create_revision, erased
   if (one.alive && !was_interrupted && !left_alone && !had_run_out) {
     broke(rule::released_in_use, "the workload of version " + version + " runs");
   }
-  if (holds_it) {
+  if (holds_it && !one.witnessed) {
     broke(rule::released_in_use, "pod " + std::to_string(*pod) + " is in version " + version);
   }
 }
@@ -394,6 +394,18 @@ bool judge::has_not_read_of(const term& what, std::size_t pod, world_time by) co
   return what.is_back && news_from(pod, by) < what.placed_at;
 }
 
+void judge::is_witnessed(const std::string& which, std::uint64_t version) {
+  // It may have run out, and go on since nobody else has taken it: then it is not present now.
+  const auto found = std::ranges::find_if(terms_ | std::views::reverse, [&](const term& one) {
+    return one.which == which && one.version == version;
+  });
+  if (found == std::ranges::rend(terms_)) return;
+  found->witnessed = true;
+  if (!found->alive) return;
+  broke(rule::released_in_use, "the workload of version " + std::to_string(version) +
+                                   " runs, and is said to have been seen dead");
+}
+
 void judge::believes_clean(std::size_t pod, const std::string& which, std::uint64_t version) {
   const term* const one = of(pod, which, version);
   // With several slots it may be the place of another one that is free.
@@ -416,7 +428,8 @@ void judge::check_beside(const running_one& starts, const std::string& who) {
   const auto counts = [&](const running_one& other) {
     if (was_taken_away(*other.of)) return false;
     if (other.of->is_back && starts.of->sent_at < other.of->placed_at) return false;
-    return other.foreign ? other.of->erased_at == sim::world_never
+    // Another client may not look again, and not learn that a restore has put it behind others.
+    return other.foreign ? other.of->erased_at == sim::world_never && !is_put_behind(*other.of)
                          : lives_by_mistake(other.pod, other.of->version);
   };
   if (was_taken_away(*starts.of)) return;

@@ -120,6 +120,9 @@ class judge final : public store_witness {
   void says_clean(std::size_t pod, const std::string& which, std::uint64_t version) {
     if (term* const one = of(pod, which, version)) one->clean = true;
   }
+  /// Another member ends this term, as all that ran under it is dead. Its own agent may not know
+  /// yet.
+  void is_witnessed(const std::string& which, std::uint64_t version);
   /// It tells the member of another pod that its term is over.
   void tells(std::size_t pod, const std::string& which, std::uint64_t version, std::size_t to);
   /// Whose key this is in the order of age, from 0 on; nothing: there is none, or another client's.
@@ -234,9 +237,10 @@ class judge final : public store_witness {
     bool told_by_renewal = false;            ///< so it is, by the answer to a renewal
     bool alive = false;                      ///< its workload
     bool clean = false;                      ///< its agent said so
-    bool came_clean = false;                 ///< who held before it had left clean when it came, or
-                                             ///< when the store was restored
-    bool is_back = false;                    ///< a restore has brought it back after its end
+    bool witnessed = false;                 ///< another member has said that nothing of it is alive
+    bool came_clean = false;                ///< who held before it had left clean when it came, or
+                                            ///< when the store was restored
+    bool is_back = false;                   ///< a restore has brought it back after its end
     world_time delayed_until{};             ///< after its end, the store grants it to nobody before
     world_time told_at = sim::world_never;  ///< its member has told another one that it is over
     std::string told_to{};                  ///< its identity

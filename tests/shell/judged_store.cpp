@@ -91,6 +91,12 @@ class judged_store final : public stores::forwarding_store {
     inner().release(which, version, std::move(how), deadline, std::move(done));
   }
 
+  void end_term(core::election_index which, const core::holder& whose, stores::release_details how,
+                core::time_point deadline, stores::handler<stores::release_outcome> done) override {
+    stage_.referee.is_witnessed(name(which), number(which, whose.version));
+    inner().end_term(which, whose, std::move(how), deadline, std::move(done));
+  }
+
   void answer_order(core::election_index which, const std::string& id, core::order_reply reply,
                     core::time_point deadline,
                     stores::handler<stores::order_outcome> done) override {

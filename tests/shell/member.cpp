@@ -59,6 +59,12 @@ settings::agent settings_of(stage& s, const pod_machine& on) {
     out.peer_listen.at = settings::listen_address{.host = "127.0.0.1", .port = 4041};
   }
   if (s.guard_socket) out.guard_dir = "/run/guard";
+  if (s.kubelet != nullptr) {
+    out.kubernetes = {.witness = settings::witness::kubelet,
+                      .pod_name = on.identity,
+                      .pod_namespace = "team",
+                      .cluster = settings::pod_cluster{}};
+  }
   if (s.found) {
     out.target = {.value = "app"};
     if (s.found_may_run) {

@@ -74,7 +74,7 @@ class modelled_surroundings final : public runtime::surroundings {
       const settings::health& with) override;
   [[nodiscard]] std::expected<std::unique_ptr<kube::api_server>, std::string> make_kubernetes_api(
       const settings::pod_cluster&) override {
-    return std::unexpected("there is no model of it");
+    return stage_.kubelet->open(loop_);
   }
   [[nodiscard]] std::expected<std::unique_ptr<peer::channel>, std::string> open_channel(
       const settings::listen_address&, peer::channel::handler heard) override {

@@ -44,6 +44,7 @@ constexpr core::duration operator_looks_every = 4s;
 /// Parts of a world draw from dice of their own, so that none changes what the others draw.
 constexpr std::uint64_t salt_of_ambushes = 0xa3b1'57ce'0d42'9f68;
 constexpr std::uint64_t salt_of_peers = 0x7065657273;
+constexpr std::uint64_t salt_of_kubelet = 0x6b75'6265'6c65'7473;
 constexpr std::uint64_t salt_of_cast = 0x5e1d'903a'c7b6'24f1;
 constexpr std::uint64_t salt_of_release = 0x72656c65'61736573;
 constexpr std::uint64_t salt_of_kinds = 0x9c0f'27d1'86e3'b45a;
@@ -75,6 +76,7 @@ class scenario {
                .when = draw_timing(world_.dice, store),
                .elections = {},
                .store = store},
+        kubelet_(world_, seed ^ salt_of_kubelet),
         cast_(stage_, seed ^ salt_of_cast),
         kinds_dice_(seed ^ salt_of_kinds),
         kinds_(faults_here(), kinds_dice_),
@@ -123,6 +125,10 @@ class scenario {
                                               stage_.when.ttl);
     if (store == kept_in::etcd) stage_.peers = peers_.get();
     cast_.draw();
+    // Identities are the names of pods, and what runs is in its guard's container.
+    if (stage_.guard_socket && !cast_.has_twins() && kubelet_.is_asked()) {
+      stage_.kubelet = &kubelet_;
+    }
     const std::size_t pods = 2 + world_.dice.below(most_pods - 1);
     for (std::size_t p = 0; p < pods; ++p) {
       pods_.push_back(std::make_unique<pod>(pod_machine{
@@ -155,6 +161,7 @@ class scenario {
     add(stage_.guarded && guard_faults_ppm_ >= 500'000, "weak_guards");
     add(stage_.guard_socket, "guard_socket");
     add(stage_.guarded && !stage_.guard_socket && !stage_.found, "own_guard");
+    add(stage_.kubelet != nullptr, "kubelet");
     add(stage_.found, "signal_mode");
     add(stage_.found && stage_.found_may_run, "runs_on_standby");
     add(stage_.hooked, "hooked");
@@ -827,6 +834,7 @@ class scenario {
   std::unique_ptr<sqlite_host> host_;  ///< null: there is none
   stage stage_;
   std::unique_ptr<store_troubles> troubles_;  ///< null: the store is SQLite
+  modelled_kubelet kubelet_;
   cast cast_;
   rng kinds_dice_;
   swarm<fault_kind> kinds_;

@@ -9,6 +9,7 @@
 
 #include "core/timing.hpp"
 #include "judge.hpp"
+#include "modelled_kubelet.hpp"
 #include "modelled_network.hpp"
 #include "modelled_peers.hpp"
 #include "settings/consul.hpp"
@@ -48,7 +49,8 @@ struct stage {
   std::string password_file{};
   /// Until when the store has ever promised to keep this lease.
   std::function<world_time(std::int64_t lease)> promised{};
-  modelled_peers* peers = nullptr;  ///< null: no store here makes use of them
+  modelled_peers* peers = nullptr;      ///< null: no store here makes use of them
+  modelled_kubelet* kubelet = nullptr;  ///< null: nobody asks it
   kept_in store = kept_in::etcd;
   sqlite_host* host = nullptr;  ///< with the lease file that all share; null: there is none
   settings::consul consul{};    ///< what sessions of Consul are like

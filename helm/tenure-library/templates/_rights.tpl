@@ -44,6 +44,11 @@ metadata:
   resources: [events]
   verbs: [create]
 {{- end }}
+{{- if eq (get .values.settings "witness" | toString) "kubelet" }}
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [watch]
+{{- end }}
 {{- if eq .way "endpoints" }}
 # These slices alone: who may write slices may send traffic anywhere (CVE-2021-25740). The list shows whether others lead the
 # Service's clients elsewhere; it cannot be limited to names.

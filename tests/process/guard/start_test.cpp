@@ -10,6 +10,7 @@
 #include "guard/guard_process.hpp"
 #include "process/exec_status.hpp"
 #include "stage.hpp"
+#include "support/own_cgroup.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -82,6 +83,49 @@ TEST(GuardStart, TheWorkloadSeesWhatTheAgentAddsAndNothingOfTheGuard) {
   EXPECT_EQ(has("DIR=" + s.directory().string()), 1);
   EXPECT_EQ(s.read("env").find("TENURE_SESSION="), std::string::npos);
   EXPECT_EQ(s.read("env").find("TENURE_GUARD_FDS="), std::string::npos);
+}
+
+/// In front of a guard's command line: /dev as in a container that the kubelet has started.
+stage::prefix in_a_container(const std::string& unshare) {
+  return {"sh", "-ec",
+          "exec unshare --mount " + unshare +
+              R"( sh -ec 'mkdir $DIR/dev; mount -t tmpfs none $DIR/dev
+touch $DIR/dev/null $DIR/dev/termination-log; mount --bind /dev/null $DIR/dev/null
+mount --rbind $DIR/dev /dev; exec "$@"' sh "$@")",
+          "sh"};
+}
+
+const std::vector<std::string> looks_at_its_words =
+    stage::shell("cp /dev/termination-log $DIR/words; env > $DIR/env");
+
+TEST(GuardStart, LeavesTheLastWordsOfItsContainerBeforeTheWorkloadRuns) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root for namespaces";
+  stage s(looks_at_its_words, in_a_container("--pid --fork --kill-child --mount-proc"));
+  auto agent = s.agent();
+  agent.start(7, "TENURE_LAST_WORDS=version-7-of-a-long-name TENURE_VERSION=7");
+  EXPECT_EQ(agent.hear(), "exited 0");
+  EXPECT_EQ(s.read("words"), "version-7-of-a-long-name");
+  EXPECT_EQ(s.read("env").find("TENURE_LAST_WORDS="), std::string::npos);
+  EXPECT_NE(s.read("env").find("TENURE_VERSION=7"), std::string::npos);
+  agent.start(8, "TENURE_LAST_WORDS=version-8");
+  EXPECT_EQ(agent.hear(), "exited 0");
+  EXPECT_EQ(s.read("words"), "version-8");
+}
+
+/// What it starts may outlive its container.
+TEST(GuardStart, LeavesNoLastWordsWhereProcessOneIsInAnotherContainer) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root for namespaces";
+  const own_cgroup cgroup("last-words");
+  if (!cgroup.missing().empty()) GTEST_SKIP() << cgroup.missing();
+  stage::prefix before{"sh", "-ec", "echo $$ > " + cgroup.procs() + "; exec \"$@\"", "sh"};
+  const stage::prefix inside = in_a_container("");
+  before.insert(before.end(), inside.begin(), inside.end());
+  stage s(looks_at_its_words, before);
+  auto agent = s.agent();
+  agent.start(7, "TENURE_LAST_WORDS=version-7");
+  EXPECT_EQ(agent.hear(), "exited 0");
+  EXPECT_EQ(s.read("words"), "");
+  EXPECT_EQ(s.read("env").find("TENURE_LAST_WORDS="), std::string::npos);
 }
 
 TEST(GuardStart, AnEnvironmentThatIsTooLargeFailsTheStart) {

@@ -20,11 +20,11 @@ constexpr std::uint32_t half = 500'000;
 /// Of a release that does.
 constexpr std::uint32_t hands_pidfd_ppm = 800'000;
 
-/// "TENURE_RUN=SESSION.TERM" of a block of variables.
-std::string mark_in(std::string_view environment) {
-  const auto at = environment.find(guard::run_variable);
+/// "KEY=VALUE" of a block of variables.
+std::string_view entry_of(std::string_view key, std::string_view environment) {
+  const auto at = environment.find(key);
   if (at == std::string_view::npos) return {};
-  return std::string(environment.substr(at, environment.find('\0', at) - at));
+  return environment.substr(at, environment.find('\0', at) - at);
 }
 
 std::uint64_t term_of(const std::string& mark) {
@@ -42,7 +42,7 @@ std::uint64_t term_of(const std::string& mark) {
 
 int modelled_tree::start(std::string_view environment) {
   rng& dice = on_.in.dice;
-  const std::string mark = mark_in(environment);
+  const std::string mark(entry_of(guard::run_variable, environment));
   term_ = term_of(mark);
   if (!on_.quiet && dice.chance(start_fails_ppm)) return EAGAIN;
   modelled_process& leader = on_.processes.fork(guard_);
@@ -53,6 +53,9 @@ int modelled_tree::start(std::string_view environment) {
   leader.dies_with_parent = true;
   leader.ignores_term = dice.chance(300'000);
   on_.referee.starts(term_, decided_at);
+  const std::string_view words = entry_of(guard::last_words_variable, environment);
+  if (!words.empty()) *last_words = words.substr(guard::last_words_variable.size() + 1);
+  if (speaks) speaks();
   exec_pending_ = true;
   exec_known_.reset();
   const bool fails = !on_.quiet && dice.chance(exec_fails_ppm);

@@ -96,8 +96,11 @@ class modelled_tree final : public guard::process_tree {
   /// Something can be read that the loop waits for.
   [[nodiscard]] bool has_news() const { return exec_known_.has_value(); }
 
-  world_time decided_at{};      ///< when the present turn of the guard began
-  std::function<void()> wakes;  ///< the guard
+  /// What its container says of the term whose workload was started last.
+  std::shared_ptr<std::string> last_words = std::make_shared<std::string>();
+  std::function<void()> speaks{};  ///< it has new ones; may be empty
+  world_time decided_at{};         ///< when the present turn of the guard began
+  std::function<void()> wakes;     ///< the guard
   std::function<void(std::uint64_t version, int signo)> told;  ///< this ends the workload
 
  private:
@@ -136,6 +139,7 @@ class modelled_guard final : public guard::guard_host,
   [[nodiscard]] bool lives() const { return lives_; }
   [[nodiscard]] bool frozen() const { return frozen_; }
   [[nodiscard]] const std::shared_ptr<guard_memory>& memory() const { return memory_; }
+  [[nodiscard]] modelled_tree& tree() { return tree_; }
   [[nodiscard]] bool was_told_to_end() const { return told_to_end_; }
   /// True while its turn is further down the stack.
   [[nodiscard]] bool in_a_turn() const { return in_turn_; }

@@ -89,6 +89,21 @@ TEST(Kubernetes, AFileForAPodCanBeCheckedElsewhere) {
   EXPECT_THAT(problems_of(in), IsEmpty()) << "tenure explain";
 }
 
+TEST(Kubernetes, TheKubeletIsBelievedOfWhatIsInTheGuardsContainerAlone) {
+  const name_and_value asked{"--witness", "kubelet"};
+  const name_and_value us{"--identity", "db-0"};
+  EXPECT_TRUE(good(in_a_pod({asked, us})).kubernetes.has_witness());
+  EXPECT_FALSE(good(in_a_pod({us})).kubernetes.is_used());
+  expect_golden(problems_of(in_a_pod({asked, {"--identity", "db-7"}})));
+  expect_golden(problems_of(in_a_pod({asked, us, {"--observe", "true"}})));
+  expect_golden(problems_of(in_a_pod({asked,
+                                      us,
+                                      {"--gain-http", "http://127.0.0.1/gain"},
+                                      {"--stop-http", "http://127.0.0.1/stop"}})));
+  expect_golden(problems_of(in_a_pod({asked, us, {"--target-executable", "app"}})));
+  expect_golden(problems_of(with_flags({asked, us})));
+}
+
 TEST(Kubernetes, OnePodIsShownAsActiveForOneElection) {
   expect_golden(problems_of(in_a_pod({{"--traffic", "label"}, {"--election", "other"}})));
   expect_golden(problems_of(in_a_pod({{"--traffic", "gate"}, {"--slots", "2"}})));

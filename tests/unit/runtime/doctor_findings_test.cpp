@@ -116,6 +116,14 @@ TEST(DoctorPod, ATargetIsFoundOnlyInSharedProcesses) {
   EXPECT_EQ(of_check(pod_findings(s, {.shares_processes = true}), "processes").result, verdict::ok);
 }
 
+TEST(DoctorPod, SharedProcessesLeaveTheKubeletNothingToSay) {
+  settings::agent s = settings_with();
+  s.kubernetes.witness = settings::witness::kubelet;
+  EXPECT_EQ(of_check(pod_findings(s, {}), "witness").result, verdict::ok);
+  EXPECT_THAT(of_check(pod_findings(s, {.shares_processes = true}), "witness"),
+              is(verdict::warn, "share their processes", "remove shareProcessNamespace"));
+}
+
 TEST(DoctorPod, TheGateIsAwaited) {
   settings::agent s = settings_with();
   s.kubernetes.traffic = settings::traffic::gate;
@@ -263,6 +271,8 @@ TEST(DoctorRight, IsNamedWithTheRuleThatGivesIt) {
   EXPECT_THAT(lease.action, HasSubstr("docs/kubernetes.md#permissions"));
   EXPECT_EQ(right_finding(kube::event_right("team")).result, verdict::warn)
       << "an agent works without Events";
+  EXPECT_THAT(right_finding(kube::witness_right({.pod_namespace = "team"})),
+              is(verdict::warn, "watch pods", "kubernetes.md#a-pod-that-dies-with-its-agent"));
 }
 
 TEST(DoctorWords, AreThoseOfTheDocumentation) {

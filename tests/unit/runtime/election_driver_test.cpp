@@ -43,7 +43,9 @@ struct scene final : election_workload, election_listener, election_host, unaske
   void step_ended() override { note("step ended"); }
 
   void phase_changed(core::election_index, const core::command::transition&) override {}
-  void orders_shown(core::election_index, const std::vector<core::left_order>&) override {}
+  void shown(core::election_index, const std::vector<core::holder>&,
+             const std::vector<core::left_order>&) override {}
+  void lost_sight(core::election_index) override {}
   void finished(core::election_index, core::loss_reason) override { note("finished"); }
 
   void watch(core::election_index, stores::watch_handler) override {
