@@ -51,9 +51,7 @@ void campaigns::begin(const attempt_ptr& a) {
   if (may_hold_at_once) return campaign(a, m.basis_now());
   const contender* own = m.find_own();
   const bool shows_ours = session_.connection.live() && own != nullptr && m.holds(*own);
-  const bool is_released =
-      shows_ours && own->create_revision == session_.released[core::place(a->which)];
-  if (!shows_ours || is_released || is_doubtful(a, *own)) return look_first(a);
+  if (!shows_ours || session_.may_go(a->which, *own) || is_doubtful(a, *own)) return look_first(a);
   const auto& sure = session_.of_places;
   const bool is_place = sure && sure->id == own->lease;
   const bool is_fresh = is_place && session_.loop.now() - sure->sent_at < sure->ttl / 2;

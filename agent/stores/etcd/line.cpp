@@ -56,7 +56,7 @@ bool line::is_firm(core::election_index which, const contender& own) const {
   return session_.connection.live() && !one.is_busy && lease_ != 0 && own.lease == lease_ &&
          own.lease == one.lease && session_.seen(which).revision() >= one.written &&
          own.create_revision > session_.doubted_until[core::place(which)] &&
-         own.create_revision != session_.released[core::place(which)];
+         !session_.may_go(which, own);
 }
 
 bool line::may_stand(core::election_index which) const {
@@ -100,7 +100,8 @@ void line::settle(core::election_index which) {
     // Not what was a term before a restore: its workload is still to be stopped.
     const bool is_place = waits->lease == wanted.lease;
     const bool is_old = waits->lease != lease_ ||
-                        waits->create_revision <= session_.doubted_until[core::place(which)];
+                        waits->create_revision <= session_.doubted_until[core::place(which)] ||
+                        session_.may_go(which, *waits);
     if (is_place && (!stands || is_old)) give_back(which, *waits);
   } else if (stands) {
     take(which);
@@ -136,7 +137,11 @@ void line::make_lease() {
 }
 
 /// Only while it waits: a place that has become a term meanwhile is for `campaigns` to take up.
+/// But a restore may bring the holder's key back while its release is still on its way to our
+/// watch: then this deletes a place that the watch shows as a term. So only a look can say that it
+/// is one.
 void line::give_back(core::election_index which, const contender& own) {
+  session_.given_back[core::place(which)] = own.create_revision;
   request(which, leaving_transaction(dated(own), dated(session_.seen(which).contenders().front()),
                                      session_.seals(which, own.lease)));
 }

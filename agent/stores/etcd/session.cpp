@@ -55,6 +55,7 @@ session::session(base::event_loop& where, const http::http_connector& connect, s
       sealed_(with.elections.size()) {
   doubted_until.resize(with.elections.size());
   released.resize(with.elections.size());
+  given_back.resize(with.elections.size());
 }
 
 void session::close() {

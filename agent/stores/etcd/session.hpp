@@ -110,6 +110,12 @@ class session {
   /// taken up by that word.
   [[nodiscard]] bool trusts_word(core::election_index which) const;
 
+  /// True if a request of ours may still delete this key, or has deleted it.
+  [[nodiscard]] bool may_go(core::election_index which, const contender& own) const {
+    return own.create_revision == released[core::place(which)] ||
+           own.create_revision == given_back[core::place(which)];
+  }
+
   /// A new pair of keys for what is about to be written with this lease; returns the public one, as
   /// the seal has it. Empty if nobody is ever told. The last one of an election counts.
   std::string new_seal(core::election_index which, std::int64_t lease);
@@ -130,6 +136,9 @@ class session {
   /// Per election: the revision of the key of ours that a release was sent for last. What the watch
   /// still shows of it means nothing.
   std::vector<std::uint64_t> released;
+
+  /// Per election: the same of our place that was given back last.
+  std::vector<std::uint64_t> given_back;
 
   // In order of dependency.
   base::event_loop& loop;

@@ -3,10 +3,15 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <chrono>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/base64.hpp"
 #include "etcd_scene.hpp"
+#include "fake_etcd.hpp"
 
 namespace tenure::tests {
 namespace {
@@ -279,6 +284,83 @@ TEST_P(EtcdLineBehindANetwork, AWatchThatLosesThePlaceAndItsTermIsFoundOut) {
   near_->heal();
   EXPECT_TRUE(loop_.run_until([&] { return by_b->shows(held_by("b")) || by_b->shows(nobody); }));
   EXPECT_GT(b->hold().version, old.version);
+}
+
+/// A fake etcd in which "a" holds, whatever its watch says.
+class EtcdLineInAFake : public etcd_scene, public testing::Test {
+ protected:
+  EtcdLineInAFake() {
+    fake_.on("/v3/kv/txn",
+             [this](peer& to, const std::string& request) { to.reply(transaction(request)); });
+    fake_.on("/v3/watch", [this](peer& to, const std::string&) {
+      to.send("HTTP/1.1 200 OK\r\n\r\n" + in_watch(R"("created":true)", "5"));
+      while (!to.closed_within(std::chrono::milliseconds(1))) to.send(news());
+    });
+  }
+
+  /// Writes places and deletes them, and shows the holder to all who read.
+  std::string transaction(const std::string& request) {
+    const std::lock_guard lock(mutex_);
+    const std::string key = field_of(request, "key", R"("success")");
+    const bool is_contender = base::from_base64(key).value_or("").starts_with("db0/");
+    std::string read;
+    if (is_contender && request.contains("request_put")) {
+      place_ = key_value(key, "b", "6", field_of(request, "lease"));
+    } else if (is_contender && request.contains("request_delete_range")) {
+      place_.clear();
+    } else if (!request.contains("request_put")) {
+      read = R"({"response_range":{"kvs":[)" + of_a_ + R"(],"count":"1"}})";
+    }
+    return "{" + header() + R"(,"succeeded":true,"responses":[)" + read + "]}";
+  }
+
+  std::string place() {
+    const std::lock_guard lock(mutex_);
+    return place_;
+  }
+
+  void show(const std::string& event, const std::string& revision) {
+    const std::lock_guard lock(mutex_);
+    news_ += in_watch(R"("events":[)" + event + "]", revision);
+  }
+
+  std::string news() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(news_, {});
+  }
+
+  static std::string in_watch(const std::string& what, const std::string& revision) {
+    return R"({"result":{)" + header(revision) + R"(,"watch_id":"1",)" + what + "}}";
+  }
+
+  static std::string key_value(const std::string& key, const std::string& identity,
+                               const std::string& revision, const std::string& lease) {
+    return R"({"key":")" + key + R"(","value":")" + base::to_base64(identity) +
+           R"(","create_revision":")" + revision + R"(","mod_revision":")" + revision +
+           R"(","lease":")" + lease + "\"}";
+  }
+
+  const std::string key_of_a_ = base::to_base64("db0/1");
+  const std::string of_a_ = key_value(key_of_a_, "a", "5", "1");
+  std::mutex mutex_;  ///< of what follows but the fake
+  std::string place_;
+  std::string news_;
+  fake_etcd fake_;  ///< last: its threads use the rest
+};
+
+/// The release is from before a restore, which has put the place behind the holder again.
+TEST_F(EtcdLineInAFake, APlaceThatWasGivenBackIsNoTermForTheWatchAlone) {
+  auto b = join(announced(settings("b", {fake_.endpoint()})));
+  const auto by_b = b->watch();
+  ASSERT_TRUE(loop_.run_until([&] { return by_b->shows(held_by("a")); }));
+  (*b)->stand_in_line(first, true);
+  ASSERT_TRUE(eventually([&] { return !place().empty(); }));
+  show(R"({"kv":)" + place() + "}", "6");
+  (*b)->stand_in_line(first, false);
+  ASSERT_TRUE(eventually([&] { return place().empty(); }));
+  show(R"({"type":"DELETE","kv":{"key":")" + key_of_a_ + R"(","mod_revision":"7"}})", "7");
+  ASSERT_TRUE(loop_.run_until([&] { return by_b->shows(held_by("b")); }));
+  EXPECT_EQ(words(acquire(*b, renewal_time)), "refused");
 }
 
 }  // namespace
