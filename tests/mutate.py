@@ -7,6 +7,7 @@ a hundred seeds of their simulator as well. With --rooms, one in each room, in a
 noticed: each of these needs a test, or a word why it makes no difference. Ends with 1 if there are any."""
 import argparse
 import functools
+import os
 import pathlib
 import random
 import re
@@ -102,7 +103,8 @@ def run(*words, limit, **more):
 
 
 def build(targets):
-    return run("ninja", "-C", TREE / "build" / "dev", *targets, limit=BUILD_LIMIT)
+    # What the clone has compiled counts here, too: see ./dev.
+    return run("ninja", "-C", TREE / "build" / "dev", *targets, limit=BUILD_LIMIT, env={**os.environ, "CCACHE_BASEDIR": str(TREE)})
 
 
 def program(target):

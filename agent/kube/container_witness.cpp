@@ -43,7 +43,9 @@ container_witness::~container_witness() = default;
 void container_witness::look(core::election_index which, const std::vector<core::holder>& holders,
                              bool waits) {
   const std::vector<term> before = std::exchange(terms_[which], {});
+  const core::version newest = newest_[which];
   for (const core::holder& one : holders) {
+    newest_[which] = std::max(newest_[which], one.version);
     if (!waits || one.ours) continue;
     const auto known = std::ranges::find(before, one, &term::its);
     if (known != before.end()) {
@@ -52,7 +54,7 @@ void container_witness::look(core::election_index which, const std::vector<core:
     }
     const std::string& election = with_.settings.elections[core::place(which)].name;
     term seen{.its = one, .last_words = last_words(election, one.version, one.sequencer)};
-    seen.is_stale = end_of(seen) != nullptr;
+    seen.is_stale = one.version < newest || end_of(seen) != nullptr;
     terms_[which].push_back(std::move(seen));
   }
   std::set<std::string> wanted;

@@ -21,8 +21,9 @@ namespace tenure::kube {
 /// Tells when the kubelet shows that the container ended in which the workload of a present term
 /// ran, and with it all that ran under this term (docs/safety.md).
 ///
-/// A term whose container had ended already when the term was seen first, or seen again, is left to
-/// run out: a store that was restored shows terms of before, whose successors may still run.
+/// A term is left to run out if it is seen first, or seen again, after its container has ended, or
+/// after a later term: a store that was restored shows terms of before, whose successors may still
+/// run.
 ///
 /// On the election thread only. No lease and no workload waits for it.
 class container_witness {
@@ -56,7 +57,7 @@ class container_witness {
   struct term {
     core::holder its;
     std::string last_words;
-    bool is_stale = false;  ///< its container had ended before it was seen
+    bool is_stale = false;  ///< it is left to run out
   };
 
   void follow(const std::string& pod);
@@ -68,6 +69,7 @@ class container_witness {
   parts with_;
   /// Terms of others, by election; none where we do not wait.
   std::map<core::election_index, std::vector<term>> terms_;
+  std::map<core::election_index, core::version> newest_;  ///< that was ever shown, ours too
   std::map<std::string, std::unique_ptr<watched>> pods_;  ///< by name
   bool said_blind_ = false;
 };

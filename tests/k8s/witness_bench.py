@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """witness_bench.py --tenure TENURE --pause PAUSE --worker WORKER: how long no workload is active when a whole pod is killed, or a
 container with guard and agent, and the kubelet shows that it has ended (`witness: kubelet`), on a real Kubernetes: from the last
-sign of the workload to the first of the next. The lease itself lasts for five minutes."""
+sign of the workload to the first of the next. The lease itself lasts for 15 s."""
 import os
 import signal
 import statistics
@@ -23,7 +23,7 @@ class Witness(Scene):
         self.kill_again_and_again("exec", ["main"])
 
     def kill_again_and_again(self, overlay, containers):
-        self.apply(overlay, settings={"store": "kubernetes", "election": "db", "ttl": "5m"}, components=["witness"])
+        self.apply(overlay, settings={"store": "kubernetes", "election": "db", "ttl": "15s"}, components=["witness"])
         gaps = []
         for _ in range(ROUNDS):
             active = until(self.settled, "one pod is active, and the other waits", PATIENCE)

@@ -174,6 +174,14 @@ TEST_F(ContainerWitness, ATermThatIsSeenFirstAfterTheEndOfItsContainerRunsOut) {
   EXPECT_THAT(ended_, IsEmpty()) << "it is there again";
 }
 
+TEST_F(ContainerWitness, ATermThatIsThereAgainAfterALaterOneRunsOut) {
+  look({db_0(8)});
+  look({db_0(7)});
+  api_.shows(main_is({{"running", json::object()}}));
+  api_.shows(main_is(ended_with(words_)));
+  EXPECT_THAT(ended_, IsEmpty());
+}
+
 TEST_F(ContainerWitness, ATermThatWasOutOfSightIsSeenAnew) {
   look({db_0(7)});
   api_.shows(main_is({{"running", json::object()}}));
