@@ -34,7 +34,7 @@ inline constexpr std::size_t max_message_bytes = max_environment_bytes + 256;
 inline constexpr const char* run_variable = "TENURE_RUN";
 
 /// In the same environment: what the guard's container is to say of the term if it ends now; see
-/// kube/last_words.hpp. The workload does not get it.
+/// kube/container_end.hpp. The workload does not get it.
 inline constexpr std::string_view last_words_variable = "TENURE_LAST_WORDS";
 
 /// "TENURE_RUN=SESSION.", with which the marks of all starts in a session begin.

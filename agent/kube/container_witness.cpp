@@ -85,7 +85,9 @@ void container_witness::shows(const std::string& pod, std::string_view document)
   one.ends = std::move(*ends);
   if (!std::exchange(one.is_known, true)) {
     for (auto& [_, all] : terms_) {
-      for (term& its : all) its.is_stale = its.is_stale || end_of(its) != nullptr;
+      for (term& its : all) {
+        its.is_stale = its.is_stale || (its.its.identity == pod && end_of(its) != nullptr);
+      }
     }
   }
   compare(pod);

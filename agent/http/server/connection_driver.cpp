@@ -167,7 +167,7 @@ void connection_driver::follow() {
   const server_connection::wishes wanted = connection_.wanted();
   if (wanted.close) return close();
   if (wanted.end_send) {
-    error_code ignored;  // as if it has been shut down before
+    error_code ignored;  // it may have been shut down before
     socket_.shutdown(stream_socket::shutdown_send, ignored);
   }
   if (wanted.turn) on_.enqueue(*this);

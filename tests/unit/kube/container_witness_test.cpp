@@ -43,12 +43,16 @@ class scripted_api_server final : public api_server {
   }
   void close() override {}
 
-  /// By the only stream.
-  void shows(const json& what) {
-    ASSERT_THAT(open_, SizeIs(1));
-    const auto shows = open_.front()->on.shows;
+  /// By the stream about this pod.
+  void shows(const json& what, const std::string& about = "db-0") {
+    const auto found = std::ranges::find_if(open_, [&](const stream* one) {
+      return one->path.contains("metadata.name%3D" + about + "&");
+    });
+    ASSERT_NE(found, open_.end());
+    const auto shows = (*found)->on.shows;
     shows(what.dump());
   }
+  /// The only stream.
   void ends(api_failure why) {
     ASSERT_THAT(open_, SizeIs(1));
     const auto ended = open_.front()->on.ended;
@@ -227,6 +231,19 @@ TEST_F(ContainerWitness, AnotherPodIsNotTheHolders) {
   look({db_0(7)});
   api_.shows(pod({{"name", "main"}, {"state", ended_with(words_)}}, "db-2"));
   EXPECT_THAT(ended_, IsEmpty());
+}
+
+/// Each slot has a holder.
+TEST_F(ContainerWitness, WhatOnePodShowsFirstSaysNothingOfAnother) {
+  core::holder other = db_0(8);
+  other.identity = "db-2";
+  look({db_0(7), other});
+  api_.shows(main_is({{"running", json::object()}}));
+  api_.shows(main_is(ended_with(words_)));
+  EXPECT_THAT(ended_, ElementsAre(7));
+  api_.shows(pod({{"name", "main"}, {"state", {{"running", json::object()}}}}, "db-2"), "db-2");
+  loop_.pass(seconds(1));
+  EXPECT_THAT(ended_, ElementsAre(7, 7));
 }
 
 TEST_F(ContainerWitness, WatchesAgainWhenAWatchEnds) {
