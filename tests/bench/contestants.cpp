@@ -420,6 +420,29 @@ std::vector<double> container_deaths(contestants& pods, int rounds) {
   return out;
 }
 
+std::vector<double> killed_runs(const std::string& store, const std::string& endpoint, int rounds) {
+  const auto one = [&](const std::string& identity) {
+    return member::options{
+        .identity = identity, .ttl = "15s", .store = store, .endpoint = endpoint};
+  };
+  std::vector<double> out;
+  for (int round = 0; round < rounds; ++round) {
+    const temporary_directory in;
+    auto a = std::make_unique<member>(in, one("a"));
+    // What the round before has left runs out first.
+    if (!runs_as(in, "a")) std::abort();
+    const member b(in, one("b"));
+    eventually([&] { return b.process().said("holder=a"); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    a->pull_the_plug();
+    a = std::make_unique<member>(in, one("a"));
+    if (!eventually([&] { return stamped_runs(in).size() > 1; })) std::abort();
+    const auto runs = stamped_runs(in);
+    out.push_back(static_cast<double>(runs[1].first - runs[0].last) / 1e6);
+  }
+  return out;
+}
+
 std::unique_ptr<contestants> two_consul_locks(const servers::server_release& of,
                                               const servers::consul_cluster& at) {
   return std::make_unique<consul_locks>(of, at);

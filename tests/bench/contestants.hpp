@@ -41,6 +41,9 @@ class contestants {
   virtual turn hand_over(ending how) = 0;
 };
 
+inline constexpr const char* killed_run =
+    "everything of the holder is killed, and started again at once, ttl 15 s";
+
 /// How long hand-overs took, in milliseconds.
 struct samples {
   std::vector<double> ours;
@@ -68,6 +71,9 @@ std::unique_ptr<contestants> two_pods(const std::string& store, const std::strin
                                       int ttl_seconds);
 /// How long nobody runs after the container of such a pod was killed, in milliseconds.
 std::vector<double> container_deaths(contestants& pods, int rounds);
+/// How long nobody runs after everything of `tenure exec` was killed and is started again at once,
+/// as by a supervisor that waits for nothing, in milliseconds. `endpoint`: empty for `sqlite`.
+std::vector<double> killed_runs(const std::string& store, const std::string& endpoint, int rounds);
 /// `consul lock`, of the release that is served, with its own TTL of 15 s.
 std::unique_ptr<contestants> two_consul_locks(const servers::server_release& of,
                                               const servers::consul_cluster& at);

@@ -208,6 +208,8 @@ void measure_hand_overs(const servers::server_release& release, int rounds) {
   const auto pods = two_pods("etcd", for_pods.endpoint(), long_ttl_seconds);
   print_row("the main container is killed, its agent lives, ttl 15 s",
             container_deaths(*pods, rounds), "ms");
+  const servers::etcd_cluster for_runs(release, plain_etcd());
+  print_row(killed_run, killed_runs("etcd", for_runs.endpoint(), crash_rounds), "ms");
   const servers::etcd_cluster fresh(release, plain_etcd());
   const servers::etcd_cluster fresh_for_theirs(release, plain_etcd());
   const auto ours = two_tenures("etcd", fresh, crash_ttl_seconds);

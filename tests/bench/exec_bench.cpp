@@ -105,26 +105,6 @@ void measure_container(int rounds) {
             container_deaths(*pods, rounds), "ms");
 }
 
-/// As by a supervisor that waits for nothing before it starts the member again.
-void measure_killed_run(int rounds) {
-  std::vector<double> gaps;
-  for (int round = 0; round < rounds; ++round) {
-    const temporary_directory in;
-    auto a = std::make_unique<member>(in, member::options{.identity = "a", .ttl = "15s"});
-    if (!runs_as(in, "a")) std::abort();
-    const member b(in, {.identity = "b", .ttl = "15s"});
-    eventually([&] { return b.process().said("holder=a"); });
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    a->pull_the_plug();
-    a = std::make_unique<member>(in, member::options{.identity = "a", .ttl = "15s"});
-    if (!eventually([&] { return stamped_runs(in).size() > 1; })) std::abort();
-    const auto runs = stamped_runs(in);
-    gaps.push_back(static_cast<double>(runs[1].first - runs[0].last) / 1e6);
-  }
-  print_row("fail-over: everything of the holder killed, and started again at once, ttl 15 s", gaps,
-            "ms");
-}
-
 void measure_failover(int rounds) {
   std::vector<double> gaps;
   for (int round = 0; round < rounds; ++round) {
@@ -153,7 +133,7 @@ int main(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   measure_hand_over(rounds);
   measure_container(rounds / 2);
-  measure_killed_run(rounds / 2);
+  print_row(killed_run, killed_runs("sqlite", "", rounds / 2), "ms");
   measure_failover(5);
   measure_idle(idle_seconds);
 }

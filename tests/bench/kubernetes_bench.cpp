@@ -71,6 +71,7 @@ void measure_crashes(const servers::kubernetes_server& server) {
     print_row("the main container is killed, its agent lives, ttl 15 s",
               container_deaths(*pods, container_rounds), "ms");
   }
+  print_row(killed_run, killed_runs("kubernetes", server.endpoint(0), crash_rounds), "ms");
   // The same election, which they have left without a release.
   std::this_thread::sleep_for(std::chrono::seconds(ttl_seconds + 1));
   const auto ours = two_tenures("kubernetes", server, ttl_seconds);
