@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <functional>
@@ -99,7 +98,6 @@ std::optional<run> this_run(const std::string& member) {
   out.guard_start = guard->start;
   out.cgroups = std::move(*cgroups);
   if (!out.cgroups.ends_with('\n')) out.cgroups += '\n';
-  std::ranges::replace(out.member, '\n', ' ');
   return out;
 }
 

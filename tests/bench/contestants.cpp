@@ -427,17 +427,17 @@ std::vector<double> killed_runs(const std::string& store, const std::string& end
   };
   std::vector<double> out;
   for (int round = 0; round < rounds; ++round) {
-    const temporary_directory in;
+    const tests::temporary_directory in;
     auto a = std::make_unique<member>(in, one("a"));
     // What the round before has left runs out first.
-    if (!runs_as(in, "a")) std::abort();
+    if (!tests::runs_as(in, "a")) std::abort();
     const member b(in, one("b"));
-    eventually([&] { return b.process().said("holder=a"); });
+    tests::eventually([&] { return b.process().said("holder=a"); });
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     a->pull_the_plug();
     a = std::make_unique<member>(in, one("a"));
-    if (!eventually([&] { return stamped_runs(in).size() > 1; })) std::abort();
-    const auto runs = stamped_runs(in);
+    if (!tests::eventually([&] { return tests::stamped_runs(in).size() > 1; })) std::abort();
+    const auto runs = tests::stamped_runs(in);
     out.push_back(static_cast<double>(runs[1].first - runs[0].last) / 1e6);
   }
   return out;

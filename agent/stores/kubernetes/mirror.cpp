@@ -178,15 +178,14 @@ void mirror::put(const lease_object& one, core::time_point now, bool missed,
   // Nobody relies on what a member says.
   const bool may_count_on = goes_on && (!missed || !is_slot(one.name));
   if (may_count_on && before->object.spec == one.spec) after.changed_at = before->changed_at;
-  if (before != nullptr && before->object.uid == one.uid) {
-    if (before->object.resource_version == one.resource_version) {
-      after.shown_at = before->shown_at;
-      after.breaks = before->breaks + (missed ? 1 : 0);
-    }
-  }
   const bool is_known_state = before != nullptr && before->object.uid == one.uid &&
                               before->object.resource_version == one.resource_version;
-  if (!is_known_state) ++changes_;
+  if (is_known_state) {
+    after.shown_at = before->shown_at;
+    after.breaks = before->breaks + (missed ? 1 : 0);
+  } else {
+    ++changes_;
+  }
   const bool is_same = before != nullptr && before->object.spec == one.spec;
   after.lives = is_same ? before->lives : before != nullptr || !missed;
   if (is_slot(one.name)) count_slots(before, &after);
