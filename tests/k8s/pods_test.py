@@ -498,12 +498,7 @@ class Witness(Scene):
 
     def start(self, overlay, **how):
         self.apply(overlay, settings=self.TTL, components=["witness"], **how)
-        return until(self.settled, "one pod is active, and the other is standby", PATIENCE)
-
-    def settled(self):
-        active = self.active()
-        others = [one for one in self.pods() if one != active and self.is_listed(one)]
-        return (active, others[0]) if active and len(others) == 1 else None
+        return self.active_and_listed()
 
     def last_words(self, pod):
         ended = (self.status_of(pod, "main") or {}).get("lastState", {}).get("terminated")

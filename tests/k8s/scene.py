@@ -260,6 +260,14 @@ class Scene(unittest.TestCase):
             return (active, others) if active and len(others) == pods - 1 and self.active() == active else None
         return until(settled, f"one pod is active and {pods - 1} are standbys", PATIENCE)
 
+    def active_and_listed(self):
+        """Waits for a holder and one other member, which need not have a sidecar; both pods."""
+        def settled():
+            active = self.active()
+            others = [one for one in self.pods() if one != active and self.is_listed(one)]
+            return (active, others[0]) if active and len(others) == 1 else None
+        return until(settled, "one pod is active, and the other waits", PATIENCE)
+
     def delete(self, pod, *more):
         self.cluster.kubectl("delete", "pod", pod, "-n", self.space, *more, "--wait=false")
 
